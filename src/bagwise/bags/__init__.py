@@ -1,0 +1,5 @@
+"""Packed bags of instances."""
+
+from bagwise.bags.packed import Bags
+
+__all__ = ["Bags"]

@@ -1,0 +1,153 @@
+"""Files that are whole or not there: written beside, flushed to disk, renamed; and their SHA-256 in a manifest."""
+
+import contextlib
+import hashlib
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from bagwise.errors import InputError
+
+MANIFEST = "manifest.json"
+CHUNK = 1 << 20
+
+
+@contextlib.contextmanager
+def atomic(path: Path) -> Iterator[Path]:
+    """Give a temporary path to write to; when the block ends well it becomes ``path``, else nothing remains.
+
+    >>> import tempfile
+    >>> target = Path(tempfile.mkdtemp()) / "note.txt"
+    >>> with atomic(target) as draft:
+    ...     _ = draft.write_text("whole")
+    >>> target.read_text()
+    'whole'
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = _beside(path)
+    try:
+        yield draft
+        _sync(draft)
+        draft.replace(path)
+        _sync(path.parent)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def atomic_folder(path: Path) -> Iterator[Path]:
+    """The same for a folder: it appears complete, or not at all, and a folder that stood there is replaced whole."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = _beside(path)
+    draft.mkdir()
+    try:
+        yield draft
+        for file in draft.rglob("*"):
+            _sync(file)
+        _sync(draft)
+        _put_in_place(draft, path)
+        _sync(path.parent)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def _put_in_place(draft: Path, path: Path) -> None:
+    if not path.exists():
+        draft.replace(path)
+        return
+    old = _beside(path)
+    path.replace(old)
+    draft.replace(path)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _beside(path: Path) -> Path:
+    """A hidden name in the same folder, hence on the same disk: only then is a rename atomic."""
+    return path.parent / f".draft-{secrets.token_hex(8)}"
+
+
+def write_json(path: Path, content: Any) -> None:
+    """Write JSON atomically; NaN is refused, because it is not JSON."""
+    with atomic(path) as draft:
+        draft.write_text(json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
+
+
+def read_json(path: Path) -> Any:
+    """Read JSON; a missing or damaged file is the user's to mend, so it is named."""
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(f"{path} is missing; is {Path(path).parent} the right folder?") from None
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise InputError(f"{path} is damaged ({error}); restore it from a copy or make it again") from None
+
+
+def sha256(path: Path) -> str:
+    """The SHA-256 of a file, read in pieces."""
+    digest = hashlib.sha256()
+    with Path(path).open("rb") as stream:
+        while piece := stream.read(CHUNK):
+            digest.update(piece)
+    return digest.hexdigest()
+
+
+def fingerprints(folder: Path) -> dict[str, dict[str, Any]]:
+    """Size and SHA-256 of every file below a folder but the manifest and hidden files."""
+    return {
+        str(file.relative_to(folder)): {"bytes": file.stat().st_size, "sha256": sha256(file)}
+        for file in sorted(Path(folder).rglob("*"))
+        if file.is_file() and file.name != MANIFEST and not file.name.startswith(".")
+    }
+
+
+def write_manifest(folder: Path, kind: str, **facts: Any) -> None:
+    """Seal a folder: what it is, any facts about it, and the fingerprint of each file."""
+    write_json(Path(folder) / MANIFEST, {"kind": kind, "version": 1, **facts, "files": fingerprints(folder)})
+
+
+def read_manifest(folder: Path, kind: str) -> dict[str, Any]:
+    """The manifest of a folder of the given kind, with every listed file present and of its recorded size."""
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise InputError(f"{folder} is not a folder; check the path")
+    manifest = read_json(folder / MANIFEST)
+    if not isinstance(manifest, dict) or manifest.get("kind") != kind:
+        raise InputError(f"{folder} is not a {kind} folder: its {MANIFEST} does not say so")
+    if manifest.get("version") != 1:
+        raise InputError(f"{folder} was written by a newer bagwise; update bagwise to read it")
+    missing = list(_problems(folder, manifest, deep=False))
+    if missing:
+        raise InputError(f"{folder}: {'; '.join(missing)}; restore the folder from a copy or make it again")
+    return manifest
+
+
+def damages(folder: Path) -> list[str]:
+    """Compare every file with the manifest; one sentence a difference, none when the folder is whole."""
+    return list(_problems(Path(folder), read_json(Path(folder) / MANIFEST), deep=True))
+
+
+def _problems(folder: Path, manifest: dict[str, Any], deep: bool) -> Iterator[str]:
+    for name, recorded in manifest.get("files", {}).items():
+        file = folder / name
+        if not file.resolve().is_relative_to(folder.resolve()):
+            yield f"{name} points outside the folder"
+        elif not file.is_file():
+            yield f"{name} is missing"
+        elif file.stat().st_size != recorded["bytes"]:
+            yield f"{name} has {file.stat().st_size} bytes instead of {recorded['bytes']}"
+        elif deep and sha256(file) != recorded["sha256"]:
+            yield f"{name} does not have the recorded SHA-256: its content changed"

@@ -1,0 +1,96 @@
+"""Likelihoods: what a score means. Each is one class: scores ⇄ probabilities, and the loss of each bag.
+
+    Bernoulli     p(Y = 1) = sigm(s)                 one score a bag
+    Categorical   p(Y = c) = softmax(s₁, …, s_C)     one score a class
+
+No other file asks how many classes there are.
+"""
+
+from abc import ABC, abstractmethod
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+from torch.nn import functional
+
+from bagwise.errors import InputError
+
+Scores = Float[Tensor, "bags scores"]
+LogProbabilities = Float[Tensor, "bags classes"]
+
+
+class Likelihood(ABC):
+    """How scores, probabilities and targets hang together."""
+
+    name: str
+    n_scores: int
+
+    @abstractmethod
+    def log_probabilities(self, scores: Scores) -> LogProbabilities:
+        """Logarithms of the probabilities of all classes."""
+
+    @abstractmethod
+    def scores(self, log_probabilities: LogProbabilities) -> Scores:
+        """The inverse: scores that have these (normalised) log-probabilities."""
+
+    @abstractmethod
+    def loss(self, scores: Scores, targets: Int[Tensor, "bags"]) -> Float[Tensor, "bags"]:
+        """The negative log-likelihood of each bag."""
+
+    def probabilities(self, scores: Scores) -> Float[Tensor, "bags classes"]:
+        """Probabilities of all classes; each row sums to one."""
+        return self.log_probabilities(scores).exp()
+
+    def errors(self, scores: Scores, targets: Int[Tensor, "bags"]) -> Float[Tensor, "bags"]:
+        """One for each bag whose likeliest class is not its target."""
+        return (self.log_probabilities(scores).argmax(dim=1) != targets).to(scores.dtype)
+
+
+class Bernoulli(Likelihood):
+    """Two classes, one score: the log-odds of the second class (the paper's θ(X) = sigm(s)).
+
+    >>> Bernoulli().probabilities(torch.tensor([[0.0]]))
+    tensor([[0.5000, 0.5000]])
+    """
+
+    name = "bernoulli"
+    n_scores = 1
+
+    def log_probabilities(self, scores: Scores) -> LogProbabilities:
+        return functional.logsigmoid(torch.cat([-scores, scores], dim=1))
+
+    def scores(self, log_probabilities: LogProbabilities) -> Scores:
+        return log_probabilities[:, 1:] - log_probabilities[:, :1]
+
+    def loss(self, scores: Scores, targets: Int[Tensor, "bags"]) -> Float[Tensor, "bags"]:
+        signs = 1 - 2 * targets.to(scores.dtype)
+        return functional.softplus(signs * scores[:, 0])
+
+
+class Categorical(Likelihood):
+    """Several classes that exclude each other, one score each."""
+
+    name = "categorical"
+
+    def __init__(self, n_classes: int) -> None:
+        self.n_scores = n_classes
+
+    def log_probabilities(self, scores: Scores) -> LogProbabilities:
+        return functional.log_softmax(scores, dim=1)
+
+    def scores(self, log_probabilities: LogProbabilities) -> Scores:
+        return log_probabilities
+
+    def loss(self, scores: Scores, targets: Int[Tensor, "bags"]) -> Float[Tensor, "bags"]:
+        return functional.cross_entropy(scores, targets, reduction="none")
+
+
+def for_classes(n_classes: int) -> Likelihood:
+    """The likelihood of labels that take this many values.
+
+    >>> for_classes(2).name, for_classes(5).name
+    ('bernoulli', 'categorical')
+    """
+    if n_classes < 2:
+        raise InputError("the labels hold one class only; a classifier needs bags of at least two classes")
+    return Bernoulli() if n_classes == 2 else Categorical(n_classes)

@@ -1,0 +1,69 @@
+"""Attention in general (Ilse et al. 2018, eq. 7): a weighted mean whose weights are learned.
+
+    z = Σₖ aₖ hₖ        a = softmax(relevance(h₁), …, relevance(h_K))
+
+Each attention is one way to find an embedding relevant; with several heads there is a column of weights for each, and
+the pooled heads lie side by side. At instance level the weights come from the embeddings, and what is averaged are
+the instances' scores.
+"""
+
+from abc import abstractmethod
+from typing import Self
+
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from bagwise import segments
+from bagwise.errors import InputError
+from bagwise.pooling.contract import Link, Pooled, Pooling, Settings
+from bagwise.segments import Offsets, Rows
+
+
+class AttentionPooling(Pooling):
+    """Base of the attentions: they differ only in how relevant they find an embedding."""
+
+    def __init__(self, width: int, attention_width: int = 64, heads: int = 1) -> None:
+        super().__init__()
+        for name, value in (("width", width), ("attention_width", attention_width), ("heads", heads)):
+            if value < 1:
+                raise InputError(f"{name} is {value}; it must be at least 1")
+        self.heads = heads
+
+    @abstractmethod
+    def relevance(self, embeddings: Rows) -> Float[Tensor, "instances heads"]:
+        """The weights before the softmax."""
+
+    def attend(self, embeddings: Rows, offsets: Offsets) -> Float[Tensor, "instances heads"]:
+        """The weights a: they sum to one within each bag, for each head."""
+        return segments.softmax(self.relevance(embeddings), offsets)
+
+    def forward(self, values: Rows, offsets: Offsets) -> Pooled:
+        weights = self.attend(values, offsets)
+        return Pooled(segments.weighted_sum(values, weights, offsets), weights)
+
+    @classmethod
+    def for_embeddings(cls, width: int, settings: Settings) -> Self:
+        return cls(width, settings.attention_width, settings.heads)
+
+    @classmethod
+    def for_scores(cls, width: int, likelihood: Link, settings: Settings) -> Self:
+        return cls(width, settings.attention_width, settings.heads)
+
+    def pooled_width(self, width: int) -> int:
+        return self.heads * width
+
+
+class AttendedScores(Pooling):
+    """Attention at instance level: weights from the embeddings, applied to the scores of a classifier."""
+
+    title = "attended scores"
+
+    def __init__(self, attention: AttentionPooling, classifier: nn.Module) -> None:
+        super().__init__()
+        self.attention = attention
+        self.classifier = classifier
+
+    def forward(self, values: Rows, offsets: Offsets) -> Pooled:
+        weights = self.attention.attend(values, offsets)
+        shares = weights.mean(dim=1, keepdim=True)  # heads vote: each averages the same scores
+        return Pooled(segments.weighted_sum(self.classifier(values), shares, offsets), weights)

@@ -1,0 +1,51 @@
+"""Noisy-and (Kraus, Ba & Frey 2016): the bag turns positive when enough of its instances are.
+
+    θ = ( σ(a(p̄ − b)) − σ(−ab) ) / ( σ(a(1 − b)) − σ(−ab) )        p̄ = 1/K Σₖ pₖ
+
+The slope a is given, the threshold b is learned for each class. With q̄ = 1 − p̄ and G(x) = log(1 − exp(−a x)) the
+score is exactly
+
+    logit θ = a(p̄ − b) + log σ(ab) − log σ(a(1 − b)) + G(p̄) − G(q̄)
+
+where p̄ and q̄ are carried as logarithms, so saturated instances lose nothing. Every instance weighs 1/K.
+"""
+
+import math
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from bagwise import segments
+from bagwise.errors import InputError
+from bagwise.pooling.contract import Pooled, ProbabilityPooling, uniform
+from bagwise.pooling.log_forms import log_one_minus_exp
+from bagwise.segments import Offsets, Rows
+
+
+class NoisyAnd(ProbabilityPooling):
+    """A soft threshold on the share of positive instances."""
+
+    title = "noisy-and"
+
+    def __init__(self, slope: float = 10.0, n_classes: int = 1) -> None:
+        super().__init__()
+        if not (math.isfinite(slope) and slope > 0):
+            raise InputError(f"slope is {slope}; it must be a positive number")
+        self.slope = slope
+        self.threshold = nn.Parameter(torch.full((n_classes,), 0.5))
+
+    def forward(self, values: Rows, offsets: Offsets) -> Pooled:
+        log_sizes = segments.sizes(offsets).to(values.dtype).log()[:, None]
+        log_present = segments.log_sum_exp(functional.logsigmoid(values), offsets) - log_sizes
+        log_absent = segments.log_sum_exp(functional.logsigmoid(-values), offsets) - log_sizes
+        return Pooled(self._score(log_present, log_absent), uniform(values, offsets))
+
+    def _score(self, log_present: Tensor, log_absent: Tensor) -> Tensor:
+        a, b = self.slope, self.threshold
+        ends = functional.logsigmoid(a * b) - functional.logsigmoid(a * (1 - b))
+        reach = log_one_minus_exp(log_present + math.log(a)) - log_one_minus_exp(log_absent + math.log(a))
+        return a * (log_present.exp() - b) + ends + reach
+
+    def extra_repr(self) -> str:
+        return f"slope={self.slope}"

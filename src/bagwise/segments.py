@@ -1,0 +1,145 @@
+"""Reductions within bags: pure functions over packed rows and offsets.
+
+    values  (N, M)    rows of all bags laid end to end
+    offsets (B + 1,)  bag b owns the rows offsets[b] … offsets[b + 1] − 1
+
+This is the only file that knows how ragged reductions are computed, and where their speed is won: one bag, which is
+the paper's batch, takes the dense operation; many bags take one kernel over all rows. ``sum`` and ``spread`` are
+each other's gradient.
+"""
+
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+from torch.nn import functional
+
+Rows = Float[Tensor, "instances width"]
+PerBag = Float[Tensor, "bags width"]
+Offsets = Int[Tensor, "edges"]
+
+
+def sizes(offsets: Offsets) -> Int[Tensor, "bags"]:
+    """Number of instances in each bag."""
+    return offsets.diff()
+
+
+def spread(per_bag: PerBag, offsets: Offsets) -> Rows:
+    """Give every instance its bag's row.
+
+    >>> spread(torch.tensor([[1.0], [2.0]]), torch.tensor([0, 1, 3])).ravel()
+    tensor([1., 2., 2.])
+    """
+    if len(offsets) == 2:
+        return per_bag.expand(int(offsets[-1]), -1)
+    return _Spread.apply(per_bag, offsets)
+
+
+def sum(values: Rows, offsets: Offsets) -> PerBag:
+    """Sum of each bag's rows.
+
+    >>> sum(torch.tensor([[1.0], [2.0], [3.0]]), torch.tensor([0, 1, 3])).ravel()
+    tensor([1., 5.])
+    """
+    if len(offsets) == 2:
+        return values.sum(0, keepdim=True)
+    return _Sum.apply(values, offsets)
+
+
+def mean(values: Rows, offsets: Offsets) -> PerBag:
+    """Mean of each bag's rows."""
+    return sum(values, offsets) / sizes(offsets)[:, None]
+
+
+def max(values: Rows, offsets: Offsets) -> PerBag:
+    """Largest value of each column in each bag; among ties the gradient is split evenly."""
+    if len(offsets) == 2:
+        return values.amax(0, keepdim=True)
+    return _Max.apply(values, offsets)
+
+
+def winners(values: Rows, offsets: Offsets) -> Rows:
+    """For each column, the instance's share in its bag's maximum: one for the winner, split among ties.
+
+    >>> winners(torch.tensor([[1.0], [1.0], [0.0]]), torch.tensor([0, 3])).ravel()
+    tensor([0.5000, 0.5000, 0.0000])
+    """
+    values = values.detach()
+    hits = (values == spread(max(values, offsets), offsets)).to(values.dtype)
+    return hits / spread(sum(hits, offsets), offsets)
+
+
+def softmax(scores: Rows, offsets: Offsets) -> Rows:
+    """Softmax of each column within each bag.
+
+    >>> softmax(torch.zeros(3, 1), torch.tensor([0, 1, 3])).ravel()
+    tensor([1.0000, 0.5000, 0.5000])
+    """
+    if len(offsets) == 2:
+        return torch.softmax(scores, dim=0)
+    peaks = spread(max(scores.detach(), offsets), offsets)  # for stability only, hence no gradient
+    exponentials = (scores - peaks).exp()
+    return exponentials / spread(sum(exponentials, offsets), offsets)
+
+
+def log_sum_exp(scores: Rows, offsets: Offsets) -> PerBag:
+    """log Σ exp of each column within each bag, whatever the size of the scores."""
+    if len(offsets) == 2:
+        return torch.logsumexp(scores, dim=0, keepdim=True)
+    peaks = max(scores.detach(), offsets)
+    return peaks + sum((scores - spread(peaks, offsets)).exp(), offsets).log()
+
+
+def weighted_sum(values: Rows, weights: Float[Tensor, "instances heads"], offsets: Offsets) -> Float[Tensor, "bags _"]:
+    """Σₖ aₖ hₖ for each bag and each column of weights; the heads lie side by side, (bags, heads · width)."""
+    if len(offsets) == 2:
+        return (weights.T @ values).reshape(1, -1)
+    parts = [sum(values * weights[:, [head]], offsets) for head in range(weights.shape[1])]
+    return torch.cat(parts, dim=1)
+
+
+class _Sum(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, values: Tensor, offsets: Tensor) -> Tensor:
+        ctx.save_for_backward(offsets)
+        if values.device.type == "cpu":  # the fastest kernel for both many small and few large bags
+            rows = torch.arange(len(values))
+            return functional.embedding_bag(rows, values, offsets, mode="sum", include_last_offset=True)
+        result = values.new_zeros(len(offsets) - 1, values.shape[1])
+        return result.index_add_(0, _owners(offsets), values)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> Any:  # type: ignore[override]
+        return spread(gradient, ctx.saved_tensors[0]), None
+
+
+class _Spread(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, per_bag: Tensor, offsets: Tensor) -> Tensor:
+        ctx.save_for_backward(offsets)
+        return per_bag.index_select(0, _owners(offsets))
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> Any:  # type: ignore[override]
+        return sum(gradient, ctx.saved_tensors[0]), None
+
+
+class _Max(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, values: Tensor, offsets: Tensor) -> Tensor:
+        ctx.save_for_backward(values, offsets)
+        owners = _owners(offsets)[:, None].expand_as(values)
+        peaks = values.new_full((len(offsets) - 1, values.shape[1]), -torch.inf)
+        return peaks.scatter_reduce_(0, owners, values, "amax")
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> Any:  # type: ignore[override]
+        values, offsets = ctx.saved_tensors
+        return spread(gradient, offsets) * winners(values, offsets), None
+
+
+def _owners(offsets: Tensor) -> Tensor:
+    """The bag each row belongs to."""
+    bags = torch.arange(len(offsets) - 1, device=offsets.device)
+    return bags.repeat_interleave(offsets.diff())
