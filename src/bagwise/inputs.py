@@ -1,0 +1,87 @@
+"""Stored instances → what an encoder reads: floats, images with channels first, standardised.
+
+The statistics are learned from the training instances and travel with the model, so nothing is scaled by data that
+the model was not trained on, and nobody scales twice.
+"""
+
+import numpy as np
+import torch
+from jaxtyping import Float, Shaped
+from torch import Tensor, nn
+
+from bagwise.errors import InputError
+
+ROWS_AT_ONCE = 1 << 14
+CHANNELS = (1, 2, 3, 4)
+NEGLIGIBLE = 1e-7  # a feature that varies less than this, relative to its size, counts as constant
+
+
+class Prepare(nn.Module):
+    """(x − center) / scale, per feature or per channel; images become (channels, height, width)."""
+
+    center: Tensor
+    scale: Tensor
+
+    def __init__(self, instance_shape: tuple[int, ...], center: np.ndarray, scale: np.ndarray) -> None:
+        super().__init__()
+        self.instance_shape = tuple(instance_shape)
+        broadcast = (-1,) if len(instance_shape) == 1 else (-1, 1, 1)
+        self.register_buffer("center", torch.as_tensor(center, dtype=torch.float32).reshape(broadcast))
+        self.register_buffer("scale", torch.as_tensor(scale, dtype=torch.float32).reshape(broadcast))
+
+    def forward(self, instances: Shaped[Tensor, "instances ..."]) -> Float[Tensor, "instances ..."]:
+        values = instances.to(self.center.dtype)
+        if values.ndim == 3:
+            values = values.unsqueeze(1)
+        elif values.ndim == 4:
+            values = values.movedim(-1, 1)
+        return (values - self.center) / self.scale
+
+    def extra_repr(self) -> str:
+        return f"instance_shape={self.instance_shape}"
+
+
+def encoder_shape(instance_shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape an encoder sees: (features,) or (channels, height, width).
+
+    >>> encoder_shape((28, 28)), encoder_shape((27, 27, 3)), encoder_shape((166,))
+    ((1, 28, 28), (3, 27, 27), (166,))
+    """
+    if len(instance_shape) == 1:
+        return instance_shape
+    if len(instance_shape) == 2:
+        return (1, *instance_shape)
+    if len(instance_shape) == 3 and instance_shape[-1] in CHANNELS:
+        return (instance_shape[2], instance_shape[0], instance_shape[1])
+    if len(instance_shape) == 3 and instance_shape[0] in CHANNELS:
+        raise InputError(
+            f"instances of shape {instance_shape} have their channels first; store images as "
+            "(height, width, channels), e.g. np.moveaxis(images, 1, -1)"
+        )
+    raise InputError(
+        f"instances of shape {instance_shape} are neither vectors nor images; "
+        "give (features,), (height, width) or (height, width, channels)"
+    )
+
+
+def identity_input(instance_shape: tuple[int, ...], dtype: np.dtype) -> Prepare:
+    """No standardisation: numbers as they are, bytes as 0 … 1."""
+    statistics = encoder_shape(instance_shape)[0]
+    return Prepare(instance_shape, np.zeros(statistics), np.full(statistics, 255.0 if dtype == np.uint8 else 1.0))
+
+
+def standardizing_input(instances: np.ndarray) -> Prepare:
+    """Mean 0 and standard deviation 1 over these instances; what does not vary is only centred."""
+    shape = encoder_shape(instances.shape[1:])  # refuses what is neither vector nor image
+    image_axes = {2: (0, 1, 2), 3: (0, 1, 2)}.get(instances.ndim - 1, (0,))
+    count, center, squares = 0, np.zeros(shape[0]), np.zeros(shape[0])
+    for start in range(0, len(instances), ROWS_AT_ONCE):
+        piece = np.asarray(instances[start : start + ROWS_AT_ONCE], dtype=np.float64)
+        number = piece.size // shape[0]
+        mean = piece.mean(axis=image_axes)
+        offset = mean - center  # pooled in the numerically safe way (Chan, Golub & LeVeque 1979)
+        squares += piece.var(axis=image_axes) * number + offset**2 * count * number / (count + number)
+        center, count = center + offset * number / (count + number), count + number
+    deviation = np.sqrt(squares / count)
+    constant = deviation <= NEGLIGIBLE * np.maximum(1.0, np.abs(center))
+    return Prepare(instances.shape[1:], center, np.where(constant, 1.0, deviation))
