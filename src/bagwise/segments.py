@@ -110,7 +110,7 @@ class _Sum(torch.autograd.Function):
         return result.index_add_(0, _owners(offsets), values)
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> Any:  # type: ignore[override]
+    def backward(ctx: Any, gradient: Tensor) -> Any:
         return spread(gradient, ctx.saved_tensors[0]), None
 
 
@@ -121,7 +121,7 @@ class _Spread(torch.autograd.Function):
         return per_bag.index_select(0, _owners(offsets))
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> Any:  # type: ignore[override]
+    def backward(ctx: Any, gradient: Tensor) -> Any:
         return sum(gradient, ctx.saved_tensors[0]), None
 
 
@@ -134,7 +134,7 @@ class _Max(torch.autograd.Function):
         return peaks.scatter_reduce_(0, owners, values, "amax")
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> Any:  # type: ignore[override]
+    def backward(ctx: Any, gradient: Tensor) -> Any:
         values, offsets = ctx.saved_tensors
         return spread(gradient, offsets) * winners(values, offsets), None
 

@@ -9,7 +9,7 @@ from bagwise.errors import InputError
 
 def arrays_from_frame(
     frame: Any, bag: str, label: str | None, group: str | None, instance_label: str | None
-) -> dict[str, np.ndarray | None]:
+) -> dict[str, Any]:
     """The fields of Bags, from any frame with ``columns`` and ``frame[column]`` (pandas, polars …)."""
     features = _feature_columns(frame, {"bag": bag, "label": label, "group": group, "instance_label": instance_label})
     if len(frame) == 0:
