@@ -8,7 +8,6 @@ the instances' scores.
 """
 
 from abc import abstractmethod
-from typing import Self
 
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -42,11 +41,11 @@ class AttentionPooling(Pooling):
         return Pooled(segments.weighted_sum(values, weights, offsets), weights)
 
     @classmethod
-    def for_embeddings(cls, width: int, settings: Settings) -> Self:
+    def for_embeddings(cls, width: int, settings: Settings) -> "Pooling":
         return cls(width, settings.attention_width, settings.heads)
 
     @classmethod
-    def for_scores(cls, width: int, likelihood: Link, settings: Settings) -> Self:
+    def for_scores(cls, width: int, likelihood: Link, settings: Settings) -> "Pooling":
         return cls(width, settings.attention_width, settings.heads)
 
     def pooled_width(self, width: int) -> int:

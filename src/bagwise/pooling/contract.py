@@ -1,7 +1,7 @@
 """What every pooling σ promises: bags' values, and each instance's share in them, whatever the order of instances."""
 
 from abc import ABC, abstractmethod
-from typing import NamedTuple, Protocol, Self
+from typing import NamedTuple, Protocol
 
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -44,7 +44,7 @@ class Pooling(nn.Module, ABC):
         """Pool each bag's rows."""
 
     @classmethod
-    def for_embeddings(cls, width: int, settings: Settings) -> Self:
+    def for_embeddings(cls, width: int, settings: Settings) -> "Pooling":
         """The pooling for embeddings of the given width (embedding level)."""
         return cls()
 
