@@ -14,7 +14,8 @@ from torch import Tensor, nn
 
 from bagwise import segments
 from bagwise.errors import InputError
-from bagwise.pooling.contract import Link, Pooled, Pooling, Settings
+from bagwise.likelihoods import Likelihood
+from bagwise.pooling.contract import Pooled, Pooling, Settings
 from bagwise.segments import Offsets, Rows
 
 
@@ -45,7 +46,7 @@ class AttentionPooling(Pooling):
         return cls(width, settings.attention_width, settings.heads)
 
     @classmethod
-    def for_scores(cls, width: int, likelihood: Link, settings: Settings) -> "Pooling":
+    def for_scores(cls, width: int, likelihood: Likelihood, settings: Settings) -> "Pooling":
         return cls(width, settings.attention_width, settings.heads)
 
     def pooled_width(self, width: int) -> int:

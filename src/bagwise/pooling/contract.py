@@ -1,13 +1,14 @@
 """What every pooling σ promises: bags' values, and each instance's share in them, whatever the order of instances."""
 
 from abc import ABC, abstractmethod
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from bagwise import segments
 from bagwise.errors import InputError
+from bagwise.likelihoods import Likelihood
 from bagwise.segments import Offsets, Rows
 
 
@@ -16,15 +17,6 @@ class Pooled(NamedTuple):
 
     values: Float[Tensor, "bags pooled_width"]
     weights: Float[Tensor, "instances heads"]  # each instance's share; sums to one within a bag
-
-
-class Link(Protocol):
-    """What a pooling of scores needs to know of the likelihood."""
-
-    name: str
-
-    def log_probabilities(self, scores: Tensor) -> Tensor: ...
-    def scores(self, log_probabilities: Tensor) -> Tensor: ...
 
 
 class Settings(NamedTuple):
@@ -49,7 +41,7 @@ class Pooling(nn.Module, ABC):
         return cls()
 
     @classmethod
-    def for_scores(cls, width: int, likelihood: Link, settings: Settings) -> "Pooling":
+    def for_scores(cls, width: int, likelihood: Likelihood, settings: Settings) -> "Pooling":
         """The pooling for instance scores under a likelihood (instance level); ``width`` is that of the embeddings."""
         return cls()
 
@@ -57,7 +49,7 @@ class Pooling(nn.Module, ABC):
         """Columns of the pooled values, given those of the instances."""
         return width
 
-    def check(self, level: str, likelihood: Link) -> None:
+    def check(self, level: str, likelihood: Likelihood) -> None:
         """Refuse, with the reason, a level or a likelihood with which the pooling makes no sense."""
         return
 
@@ -65,7 +57,7 @@ class Pooling(nn.Module, ABC):
 class ProbabilityPooling(Pooling):
     """Base of the poolings that combine probabilities that an instance is positive: instance level, two classes."""
 
-    def check(self, level: str, likelihood: Link) -> None:
+    def check(self, level: str, likelihood: Likelihood) -> None:
         if level != "instance":
             raise InputError(
                 f"{self.title} combines probabilities, and embeddings are none: use level='instance' or another pooling"

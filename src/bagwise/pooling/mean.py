@@ -8,7 +8,8 @@ nothing overflows. Every instance weighs 1/K.
 """
 
 from bagwise import segments
-from bagwise.pooling.contract import Link, Pooled, Pooling, Settings, uniform
+from bagwise.likelihoods import Likelihood
+from bagwise.pooling.contract import Pooled, Pooling, Settings, uniform
 from bagwise.segments import Offsets, Rows
 
 
@@ -18,7 +19,7 @@ class Mean(Pooling):
     title = "mean"
 
     @classmethod
-    def for_scores(cls, width: int, likelihood: Link, settings: Settings) -> "MeanProbability":
+    def for_scores(cls, width: int, likelihood: Likelihood, settings: Settings) -> "MeanProbability":
         return MeanProbability(likelihood)
 
     def forward(self, values: Rows, offsets: Offsets) -> Pooled:
@@ -30,7 +31,7 @@ class MeanProbability(Pooling):
 
     title = "mean"
 
-    def __init__(self, likelihood: Link) -> None:
+    def __init__(self, likelihood: Likelihood) -> None:
         super().__init__()
         self.likelihood = likelihood
 
