@@ -88,7 +88,7 @@ class Bags:
                 )
         sizes = [len(array) for array in arrays]
         filled = [array for array in arrays if array.size] or arrays[:1]
-        return cls(np.concatenate(filled), _offsets(sizes), labels=labels, **companions)
+        return cls(np.concatenate(filled), _offsets(sizes), **_arrays({"labels": labels, **companions}))
 
     @classmethod
     def from_frame(
@@ -205,7 +205,7 @@ class Bags:
 
     def replace(self, **fields: Any) -> "Bags":
         """The same bags with other labels, names, groups … (checked again)."""
-        return replace(self, **fields)
+        return replace(self, **_arrays(fields))
 
     def __repr__(self) -> str:
         return describe.line(self)
@@ -223,3 +223,7 @@ def _locked(value: Any) -> np.ndarray:
 
 def _offsets(sizes: Any) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+
+def _arrays(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: None if value is None else np.asanyarray(value) for name, value in values.items()}
