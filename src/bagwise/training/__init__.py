@@ -1,0 +1,20 @@
+"""Training: the loop, its settings, its checkpoints, and the one way a model is run over bags."""
+
+from bagwise.training.checkpoint import Checkpoint
+from bagwise.training.history import Epoch
+from bagwise.training.inference import infer
+from bagwise.training.loop import Task, Trainer, TrainingStopped
+from bagwise.training.progress import Progress, ProgressBar
+from bagwise.training.settings import TrainingSettings
+
+__all__ = [
+    "Checkpoint",
+    "Epoch",
+    "Progress",
+    "ProgressBar",
+    "Task",
+    "Trainer",
+    "TrainingSettings",
+    "TrainingStopped",
+    "infer",
+]

@@ -1,0 +1,120 @@
+"""Checkpoints: the whole state of a run in one safetensors file, written atomically, with its own SHA-256.
+
+The numbers that are not tensors lie in the file's header as JSON; nothing is ever unpickled.
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import safetensors
+import torch
+from safetensors.torch import save_file
+from torch import Tensor, nn, optim
+
+from bagwise.errors import InputError
+from bagwise.files import atomic
+from bagwise.training.history import Best, Epoch
+
+
+@dataclass
+class State:
+    """Everything that changes during training."""
+
+    model: nn.Module
+    optimizer: optim.Optimizer
+    epoch: int = 0  # epochs completed
+    batch: int = 0  # batches completed in the epoch under way
+    loss: float = 0.0  # sums over the bags of the epoch under way
+    errors: float = 0.0
+    seconds: float = 0.0
+    history: list[Epoch] = field(default_factory=list)
+    best: Best | None = None
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Where a run's state is kept, and what identifies the run: a state of other data or settings is refused."""
+
+    path: Path
+    identity: dict[str, Any]
+
+    def save(self, state: State) -> None:
+        """Replace the last checkpoint; a process killed meanwhile leaves the last one whole."""
+        tensors = {f"model.{name}": value for name, value in state.model.state_dict().items()}
+        if state.best is not None:
+            tensors |= {f"best.{name}": value for name, value in state.best.weights.items()}
+        for number, entries in state.optimizer.state_dict()["state"].items():
+            tensors |= {f"optimizer.{number}.{key}": torch.as_tensor(value) for key, value in entries.items()}
+        tensors = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
+        header = {
+            "identity": self.identity,
+            "epoch": state.epoch,
+            "batch": state.batch,
+            "loss": state.loss,
+            "errors": state.errors,
+            "seconds": state.seconds,
+            "history": [record.as_dict() for record in state.history],
+            "best": None if state.best is None else [state.best.epoch, state.best.criterion],
+        }
+        text = json.dumps(header)
+        with atomic(self.path) as draft:
+            save_file(tensors, draft, metadata={"state": text, "sha256": _digest(tensors, text)})
+
+    def restore(self, state: State) -> bool:
+        """Bring a fresh state to where the checkpoint stands; False if there is none."""
+        if not self.path.exists():
+            return False
+        tensors, header = _read(self.path)
+        if header["identity"] != self.identity:
+            raise InputError(f"{self.path} belongs to another run: {_difference(header['identity'], self.identity)}")
+        state.model.load_state_dict(_part(tensors, "model."))
+        _restore_optimizer(state.optimizer, _part(tensors, "optimizer."))
+        state.epoch, state.batch = header["epoch"], header["batch"]
+        state.loss, state.errors, state.seconds = header["loss"], header["errors"], header["seconds"]
+        state.history = [Epoch(**record) for record in header["history"]]
+        if header["best"] is not None:
+            epoch, criterion = header["best"]
+            state.best = Best(epoch, criterion, _part(tensors, "best."))
+        return True
+
+
+def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    try:
+        with safetensors.safe_open(path, framework="pt") as file:
+            metadata = file.metadata() or {}
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
+        text, recorded = metadata["state"], metadata["sha256"]
+    except (safetensors.SafetensorError, KeyError) as error:
+        raise InputError(f"{path} is damaged ({error}); delete it to start the run anew") from None
+    if _digest(tensors, text) != recorded:
+        raise InputError(f"{path} is damaged: its content does not have the recorded SHA-256; delete it to start anew")
+    return tensors, json.loads(text)
+
+
+def _digest(tensors: dict[str, Tensor], text: str) -> str:
+    digest = hashlib.sha256(text.encode())
+    for name in sorted(tensors):
+        digest.update(name.encode())
+        digest.update(tensors[name].numpy().tobytes())
+    return digest.hexdigest()
+
+
+def _part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
+
+
+def _restore_optimizer(optimizer: optim.Optimizer, tensors: dict[str, Tensor]) -> None:
+    entries: dict[int, dict[str, Tensor]] = {}
+    for name, value in tensors.items():
+        number, key = name.split(".", 1)
+        entries.setdefault(int(number), {})[key] = value
+    optimizer.load_state_dict({"state": entries, "param_groups": optimizer.state_dict()["param_groups"]})
+
+
+def _difference(stored: dict[str, Any], wanted: dict[str, Any]) -> str:
+    names = [name for name in sorted({*stored, *wanted}) if stored.get(name) != wanted.get(name)]
+    shown = ", ".join(f"{name} was {stored.get(name)!r} and is now {wanted.get(name)!r}" for name in names[:3])
+    return f"{shown}; repeat the first command, or choose a new folder"

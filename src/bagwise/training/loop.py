@@ -1,0 +1,175 @@
+"""The training loop: shuffled batches of bags, one forward pass a step, validation, checkpoints, the best weights.
+
+Every random draw is a function of the seed and the place in the run (see ``randomness``), so a run that was cut and
+resumed ends with the same bits as one that was not.
+"""
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import nn
+
+from bagwise import randomness
+from bagwise.bags import Bags
+from bagwise.dropout import Place, set_place
+from bagwise.errors import InputError
+from bagwise.likelihoods import Likelihood
+from bagwise.randomness import Purpose
+from bagwise.training.batches import tensor, tensors
+from bagwise.training.checkpoint import Checkpoint, State
+from bagwise.training.history import Best, Epoch, exhausted, improves
+from bagwise.training.inference import infer
+from bagwise.training.progress import Progress
+from bagwise.training.settings import TrainingSettings
+
+
+class Task(NamedTuple):
+    """Bags with what is to be learned of them."""
+
+    bags: Bags
+    targets: np.ndarray  # (bags,) class numbers
+    importance: np.ndarray  # (bags,) factor on each bag's loss; 1 without class balancing
+
+
+class TrainingStopped(Exception):  # noqa: N818 (no error: somebody asked for it)
+    """Training was asked to stop; the checkpoint holds everything up to here."""
+
+
+@dataclass
+class Trainer:
+    """Trains a model in place.
+
+    With validation bags the model ends with the weights of the best epoch, else with those of the last. A checkpoint
+    is written after every epoch, and within one when ``should_stop`` says so; if there is one already, training goes
+    on from it.
+    """
+
+    model: nn.Module
+    likelihood: Likelihood
+    task: Task
+    settings: TrainingSettings
+    validation: Task | None = None
+    device: torch.device = field(default_factory=lambda: torch.device("cpu"))
+    checkpoint: Checkpoint | None = None
+    progress: Progress = field(default_factory=Progress)
+    should_stop: Callable[[], bool] = lambda: False
+
+    def run(self) -> list[Epoch]:
+        """Train to the end, and return a record of every epoch."""
+        self.model.to(self.device)
+        self.state = State(self.model, self.settings.build_optimizer(self.model.parameters()))
+        if self.checkpoint is not None:
+            self.checkpoint.restore(self.state)
+        with torch.random.fork_rng(devices=[self.device] if self.device.type == "cuda" else []), self.progress:
+            self.progress.start(self.state.epoch, self.settings.epochs)
+            try:
+                while not self._finished():
+                    self._epoch()
+            finally:
+                set_place(self.model, None)
+                self.model.eval()
+        if self.state.best is not None:
+            self.model.load_state_dict(self.state.best.weights)
+        return self.state.history
+
+    def _finished(self) -> bool:
+        history = self.state.history
+        if len(history) >= self.settings.epochs:
+            return True
+        return bool(history) and exhausted(history[-1], self.state.best, self.settings.patience)
+
+    def _epoch(self) -> None:
+        """The batches of the epoch that are still to do, then its record."""
+        state, size = self.state, self.settings.batch_size
+        order = self._order(state.epoch)
+        batches = math.ceil(len(order) / size)
+        for group in state.optimizer.param_groups:
+            group["lr"] = self.settings.learning_rate_at(state.epoch)
+        self.model.train()
+        while state.batch < batches:
+            started = time.perf_counter()
+            self._seat(state.epoch * batches + state.batch)
+            self._step(order[state.batch * size : (state.batch + 1) * size])
+            state.batch += 1
+            state.seconds += time.perf_counter() - started
+            self.progress.batch(state.batch, batches)
+            if self.should_stop():
+                self._save()
+                raise TrainingStopped
+        self._close_epoch()
+        self.progress.epoch(state.history[-1])
+        self._save()
+
+    def _order(self, epoch: int) -> np.ndarray:
+        return randomness.generator(self.settings.seed, Purpose.SHUFFLE, epoch).permutation(len(self.task.bags))
+
+    def _seat(self, step: int) -> None:
+        """Tell every source of randomness where the run stands: our dropout, and torch's, for modules of others."""
+        set_place(self.model, Place(self.settings.seed, step))
+        seed = randomness.integer(self.settings.seed, Purpose.ENCODER, step)
+        torch.default_generator.manual_seed(seed)
+        if self.device.type == "cuda":
+            torch.cuda.manual_seed(seed)
+
+    def _step(self, chosen: np.ndarray) -> None:
+        """One forward and one backward pass over a packed batch."""
+        state = self.state
+        targets = tensor(self.task.targets[chosen]).to(self.device)
+        importance = tensor(self.task.importance[chosen]).to(self.device)
+        scores = self.model(*tensors(self.task.bags[chosen], self.device)).scores
+        losses = self.likelihood.loss(scores, targets)
+        loss = (losses * importance).mean()
+        value = loss.item()
+        if not math.isfinite(value):
+            raise InputError(self._divergence(chosen, losses.detach().cpu().numpy()))
+        state.optimizer.zero_grad()
+        loss.backward()
+        state.optimizer.step()
+        state.loss += value * len(chosen)
+        state.errors += self.likelihood.errors(scores.detach(), targets).sum().item()
+
+    def _divergence(self, chosen: np.ndarray, losses: np.ndarray) -> str:
+        bag = int(chosen[int(np.argmax(~np.isfinite(losses)))])
+        place = f"epoch {self.state.epoch + 1}, batch {self.state.batch + 1}"
+        return (
+            f"the loss of bag '{self.task.bags.name(bag)}' is not finite in {place}; lower learning_rate "
+            f"(now {self.settings.learning_rate:g}), standardize the features, or look at that bag's values"
+        )
+
+    def _close_epoch(self) -> None:
+        """Validate, write the record, keep the weights if they are the best, and count the epoch as done."""
+        state, n_bags = self.state, len(self.task.bags)
+        started = time.perf_counter()
+        validation_loss, validation_error = self._validate()
+        record = Epoch(
+            epoch=state.epoch + 1,
+            loss=state.loss / n_bags,
+            error=state.errors / n_bags,
+            validation_loss=validation_loss,
+            validation_error=validation_error,
+            learning_rate=self.settings.learning_rate_at(state.epoch),
+            seconds=state.seconds + time.perf_counter() - started,
+        )
+        state.history.append(record)
+        if record.criterion is not None and improves(record, state.best):
+            weights = {name: value.detach().clone() for name, value in self.model.state_dict().items()}
+            state.best = Best(record.epoch, record.criterion, weights)
+        state.epoch, state.batch = state.epoch + 1, 0
+        state.loss = state.errors = state.seconds = 0.0
+
+    def _validate(self) -> tuple[float | None, float | None]:
+        if self.validation is None:
+            return None, None
+        scores = torch.from_numpy(infer(self.model, self.validation.bags, self.device).scores)
+        targets = tensor(self.validation.targets)
+        losses = self.likelihood.loss(scores, targets) * tensor(self.validation.importance)
+        return losses.mean().item(), self.likelihood.errors(scores, targets).mean().item()
+
+    def _save(self) -> None:
+        if self.checkpoint is not None:
+            self.checkpoint.save(self.state)

@@ -1,0 +1,67 @@
+"""Who watches a training run: nobody, or a progress bar in the terminal."""
+
+from typing import Any
+
+from bagwise.training.history import Epoch
+
+
+class Progress:
+    """Watches nothing; subclasses show what happens."""
+
+    def __enter__(self) -> "Progress":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        return
+
+    def start(self, done: int, epochs: int) -> None:
+        """Training begins, with so many epochs done before."""
+
+    def batch(self, done: int, batches: int) -> None:
+        """A batch of the current epoch is done."""
+
+    def epoch(self, record: Epoch) -> None:
+        """An epoch is done."""
+
+
+class ProgressBar(Progress):
+    """One line: epochs done, loss, error, time left; it leaves the line when training ends."""
+
+    def __init__(self, console: Any = None) -> None:
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as RichProgress
+
+        self.bar = RichProgress(
+            TextColumn("training"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("epochs"),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[state]}"),
+            console=console,
+        )
+
+    def __enter__(self) -> "ProgressBar":
+        self.bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.bar.stop()
+
+    def start(self, done: int, epochs: int) -> None:
+        self.done = done
+        self.task = self.bar.add_task("", total=epochs, completed=done, state="")
+
+    def batch(self, done: int, batches: int) -> None:
+        self.bar.update(self.task, completed=self.done + done / batches)
+
+    def epoch(self, record: Epoch) -> None:
+        self.done = record.epoch
+        state = f"loss {record.loss:.4f}  error {record.error:.3f}"
+        if record.validation_loss is not None and record.validation_error is not None:
+            state += f"  validation {record.validation_loss:.4f} / {record.validation_error:.3f}"
+        self.bar.update(self.task, completed=record.epoch, state=state)
