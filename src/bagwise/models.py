@@ -59,7 +59,7 @@ def assemble(
     likelihood: Likelihood,
     *,
     encoder: str | nn.Module,
-    pooling: str | Pooling,
+    pooling: str | nn.Module,
     level: str,
     dropout: float | None,
     settings: Settings,
@@ -94,11 +94,13 @@ def build_encoder(encoder: str | nn.Module, shape: tuple[int, ...], dropout: flo
 
 
 def build_pooling(
-    pooling: str | Pooling, level: str, width: int, likelihood: Likelihood, settings: Settings
+    pooling: str | nn.Module, level: str, width: int, likelihood: Likelihood, settings: Settings
 ) -> Pooling:
     """The pooling itself, or the one of that name, for the level and the likelihood."""
-    if isinstance(pooling, nn.Module):
+    if isinstance(pooling, Pooling):
         return pooling
+    if not isinstance(pooling, str):
+        raise InputError(f"pooling is a {type(pooling).__name__}; give a name or a bagwise.pooling.Pooling")
     found = choose(pooling, POOLINGS, "pooling")
     if level == "embedding":
         return found.for_embeddings(width, settings)

@@ -1,5 +1,6 @@
 """Packed bags of instances."""
 
+from bagwise.bags.fingerprint import fingerprint
 from bagwise.bags.packed import Bags
 
-__all__ = ["Bags"]
+__all__ = ["Bags", "fingerprint"]

@@ -1,0 +1,249 @@
+"""BagClassifier: encoder, pooling and classifier trained end to end, behind scikit-learn's surface."""
+
+import copy
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from sklearn.utils import check_random_state, compute_class_weight
+from torch import nn
+
+from bagwise import likelihoods, models, randomness
+from bagwise.bags import Bags, fingerprint
+from bagwise.errors import InputError
+from bagwise.estimators import saving
+from bagwise.estimators.contract import BagEstimator
+from bagwise.estimators.validation import hold_out
+from bagwise.inputs import identity_input, standardizing_input
+from bagwise.pooling import Settings
+from bagwise.randomness import Purpose
+from bagwise.training import Checkpoint, Progress, ProgressBar, Task, Trainer, TrainingSettings, infer
+from bagwise.training.devices import resolve
+from bagwise.training.inference import Inferred
+
+
+class BagClassifier(BagEstimator):
+    """A neural network that classifies bags and weighs their instances.
+
+    pooling : name ("gated attention", "attention", "max", "mean", "log-sum-exp", "noisy-or" …) or a ``Pooling``
+    level : "embedding" (pool, then classify) or "instance" (classify, then pool)
+    encoder : "auto", "mlp", "lenet", "nucleus cnn", "identity", or a module that maps (n, …) to (n, width)
+    attention_width : L, the hidden units of the attention
+    heads : attentions side by side
+    epochs, batch_size : passes over the bags; bags a step (1 in the paper)
+    optimizer, learning_rate, weight_decay, momentum : "adam" or "sgd" (the only one with momentum)
+    schedule : how the learning rate falls: "constant", "linear" or "cosine"
+    dropout : probability; None leaves the encoder's own (0.5 for mlp and nucleus cnn, 0 for lenet)
+    standardize : learn mean and deviation of each feature (or channel) from the training instances
+    validation : share of the bags held out to choose the best epoch by error + loss; None trains to the last epoch
+    patience : stop when the best epoch lies so many epochs back (needs validation)
+    class_weight : None, "balanced", or a factor for each class
+    device : "auto", "cpu", "cuda", "mps"
+    random_state : a whole number makes every run the same, to the bit (same machine and number of threads)
+    verbose : show a progress bar
+
+    >>> from bagwise.datasets import load_dataset
+    >>> bags = load_dataset("needles", n_bags=60)
+    >>> model = BagClassifier(epochs=3, random_state=0).fit(bags, bags.labels)
+    >>> model.predict_proba(bags).shape, model.weigh(bags).shape == (bags.n_instances,)
+    ((60, 2), True)
+    """
+
+    def __init__(
+        self,
+        pooling: str | nn.Module = "gated attention",
+        level: str = "embedding",
+        encoder: str | nn.Module = "auto",
+        attention_width: int = 128,
+        heads: int = 1,
+        epochs: int = 100,
+        batch_size: int = 1,
+        optimizer: str = "adam",
+        learning_rate: float = 5e-4,
+        weight_decay: float = 1e-4,
+        momentum: float = 0.9,
+        schedule: str = "constant",
+        dropout: float | None = None,
+        standardize: bool = True,
+        validation: float | None = None,
+        patience: int | None = None,
+        class_weight: Any = None,
+        device: str = "auto",
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.pooling = pooling
+        self.level = level
+        self.encoder = encoder
+        self.attention_width = attention_width
+        self.heads = heads
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.optimizer = optimizer
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.momentum = momentum
+        self.schedule = schedule
+        self.dropout = dropout
+        self.standardize = standardize
+        self.validation = validation
+        self.patience = patience
+        self.class_weight = class_weight
+        self.device = device
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        validation: tuple[Any, Any] | None = None,
+        checkpoint: str | Path | None = None,
+        progress: Progress | None = None,
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> "BagClassifier":
+        """Learn from bags and their labels.
+
+        validation : (bags, labels) to choose the best epoch by, instead of a share of the training bags
+        checkpoint : file in which the run's state is kept after each epoch; if it exists, training goes on from it
+        """
+        bags, targets = self._training_bags(X, y)
+        self.seed_ = self._draw_seed()
+        settings = self._settings()
+        self.likelihood_ = likelihoods.for_classes(len(self.classes_))
+        training, held = self._tasks(bags, targets, validation)
+        self.model_ = self._build(training.bags)
+        self.history_ = Trainer(
+            self.model_,
+            self.likelihood_,
+            training,
+            settings,
+            validation=held,
+            device=resolve(self.device),
+            checkpoint=None if checkpoint is None else Checkpoint(Path(checkpoint), self._identity(bags, targets)),
+            progress=progress or (ProgressBar() if self.verbose else Progress()),
+            should_stop=should_stop,
+        ).run()
+        return self
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Scores, before the link: (n_bags,) for two classes, else (n_bags, n_classes)."""
+        scores = self._infer(X).scores
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        return self._probabilities(self._infer(X).scores)
+
+    def weigh(self, X: Any) -> np.ndarray:
+        return self._infer(X).weights.mean(axis=1)
+
+    def score_instances(self, X: Any) -> np.ndarray:
+        """Each instance's own score: what a bag of that instance alone would get."""
+        bags = self._known_bags(X)
+        alone = Bags.trusted(instances=bags.instances, offsets=np.arange(bags.n_instances + 1))
+        scores = self._infer(alone).scores
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def judge(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Probabilities and weights from a single pass, for those who need both."""
+        inferred = self._infer(X)
+        return self._probabilities(inferred.scores), inferred.weights.mean(axis=1)
+
+    def save(self, folder: str | Path) -> None:
+        """Write the fitted estimator to a folder: safetensors and JSON, no pickle."""
+        saving.save(self, Path(folder))
+
+    @classmethod
+    def load(
+        cls, folder: str | Path, *, encoder: nn.Module | None = None, pooling: nn.Module | None = None
+    ) -> "BagClassifier":
+        """Read a saved estimator; a module of your own is passed again, and its names and shapes are checked."""
+        return saving.load(cls, Path(folder), encoder, pooling)
+
+    def _infer(self, X: Any) -> Inferred:
+        bags = self._known_bags(X)
+        device = resolve(self.device)
+        return infer(self.model_.to(device), bags, device)
+
+    def _probabilities(self, scores: np.ndarray) -> np.ndarray:
+        return self.likelihood_.probabilities(torch.from_numpy(scores).double()).numpy()
+
+    def _draw_seed(self) -> int:
+        if self.random_state is None:
+            return randomness.fresh_seed()
+        if isinstance(self.random_state, int | np.integer):
+            return int(self.random_state)
+        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+
+    def _settings(self) -> TrainingSettings:
+        if self.patience is not None and self.validation is None:
+            raise InputError("patience needs validation bags; set validation, e.g. validation=0.2")
+        names = TrainingSettings.__dataclass_fields__.keys() - {"seed"}
+        return TrainingSettings(seed=self.seed_, **{name: getattr(self, name) for name in names})
+
+    def _tasks(self, bags: Bags, targets: np.ndarray, validation: tuple[Any, Any] | None) -> tuple[Task, Task | None]:
+        importance = self._importance(targets)
+        if validation is not None:
+            held_bags = self._known_bags(validation[0])
+            held_targets = self._class_numbers(validation[1])
+            return Task(bags, targets, importance), Task(held_bags, held_targets, self._importance(held_targets))
+        if not self.validation:
+            return Task(bags, targets, importance), None
+        seed = randomness.integer(self.seed_, Purpose.SPLIT)
+        kept, held = hold_out(targets, bags.groups, self.validation, seed)
+        parts = [Task(bags[rows], targets[rows], importance[rows]) for rows in (kept, held)]
+        return parts[0], parts[1]
+
+    def _importance(self, targets: np.ndarray) -> np.ndarray:
+        """Factor on each bag's loss."""
+        if self.class_weight is None:
+            return np.ones(len(targets), dtype=np.float32)
+        labels = self.classes_[targets]
+        factors = compute_class_weight(self.class_weight, classes=np.unique(labels), y=labels)
+        return factors[np.searchsorted(np.unique(labels), labels)].astype(np.float32)
+
+    def _class_numbers(self, labels: Any) -> np.ndarray:
+        labels = np.asarray(labels)
+        unknown = sorted({str(label) for label in labels[~np.isin(labels, self.classes_)]})
+        if unknown:
+            raise InputError(f"validation labels {', '.join(unknown)} do not occur in training")
+        return np.searchsorted(self.classes_, labels).astype(np.int64)
+
+    def _build(self, bags: Bags) -> models.BagModel:
+        """The untrained network for these bags; the caller's modules are copied, so that they stay as they were."""
+        generator = torch.Generator().manual_seed(randomness.integer(self.seed_, Purpose.INITIALIZATION))
+        prepare = (
+            standardizing_input(bags.instances)
+            if self.standardize
+            else identity_input(bags.instance_shape, bags.instances.dtype)
+        )
+        with torch.random.fork_rng(devices=[]):
+            torch.default_generator.manual_seed(randomness.integer(self.seed_, Purpose.INITIALIZATION, 1))
+            model = models.assemble(
+                bags.instance_shape,
+                self.likelihood_,
+                encoder=copy.deepcopy(self.encoder),
+                pooling=copy.deepcopy(self.pooling),
+                level=self.level,
+                dropout=self.dropout,
+                settings=Settings(self.attention_width, self.heads),
+                generator=generator,
+            )
+        model.encoder = nn.Sequential(prepare, model.encoder)
+        return model
+
+    def _identity(self, bags: Bags, targets: np.ndarray) -> dict[str, Any]:
+        """What a checkpoint must share with the run that goes on from it."""
+        names = ("level", "attention_width", "heads", "dropout", "standardize", "validation")
+        return {
+            **asdict(self._settings()),
+            **{name: getattr(self, name) for name in names},
+            "class_weight": saving.plain(self.class_weight),
+            "encoder": saving.plain(self.encoder),
+            "pooling": saving.plain(self.pooling),
+            "bags": fingerprint(bags.replace(labels=targets)),
+        }

@@ -1,0 +1,28 @@
+"""The device a model runs on."""
+
+import torch
+
+from bagwise.errors import InputError
+
+
+def available() -> dict[str, bool]:
+    """Which kinds of device this machine and this torch have."""
+    return {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
+
+
+def resolve(name: str) -> torch.device:
+    """A device from its name; "auto" takes a GPU where there is one.
+
+    >>> resolve("cpu")
+    device(type='cpu')
+    """
+    usable = [kind for kind, there in available().items() if there]
+    if name == "auto":
+        return torch.device("cuda" if "cuda" in usable else usable[-1])
+    try:
+        device = torch.device(name)
+    except RuntimeError:
+        raise InputError(f"device '{name}' is unknown; choose one of: auto, {', '.join(usable)}") from None
+    if device.type not in usable:
+        raise InputError(f"device '{name}' is not available here; choose one of: auto, {', '.join(usable)}")
+    return device
