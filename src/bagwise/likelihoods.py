@@ -34,14 +34,14 @@ class Likelihood(ABC):
         """The inverse: scores that have these (normalised) log-probabilities."""
 
     @abstractmethod
-    def loss(self, scores: Scores, targets: Int[Tensor, "bags"]) -> Float[Tensor, "bags"]:
+    def loss(self, scores: Scores, targets: Int[Tensor, " bags"]) -> Float[Tensor, " bags"]:
         """The negative log-likelihood of each bag."""
 
     def probabilities(self, scores: Scores) -> Float[Tensor, "bags classes"]:
         """Probabilities of all classes; each row sums to one."""
         return self.log_probabilities(scores).exp()
 
-    def errors(self, scores: Scores, targets: Int[Tensor, "bags"]) -> Float[Tensor, "bags"]:
+    def errors(self, scores: Scores, targets: Int[Tensor, " bags"]) -> Float[Tensor, " bags"]:
         """One for each bag whose likeliest class is not its target."""
         return (self.log_probabilities(scores).argmax(dim=1) != targets).to(scores.dtype)
 
@@ -62,7 +62,7 @@ class Bernoulli(Likelihood):
     def scores(self, log_probabilities: LogProbabilities) -> Scores:
         return log_probabilities[:, 1:] - log_probabilities[:, :1]
 
-    def loss(self, scores: Scores, targets: Int[Tensor, "bags"]) -> Float[Tensor, "bags"]:
+    def loss(self, scores: Scores, targets: Int[Tensor, " bags"]) -> Float[Tensor, " bags"]:
         signs = 1 - 2 * targets.to(scores.dtype)
         return functional.softplus(signs * scores[:, 0])
 
@@ -81,7 +81,7 @@ class Categorical(Likelihood):
     def scores(self, log_probabilities: LogProbabilities) -> Scores:
         return log_probabilities
 
-    def loss(self, scores: Scores, targets: Int[Tensor, "bags"]) -> Float[Tensor, "bags"]:
+    def loss(self, scores: Scores, targets: Int[Tensor, " bags"]) -> Float[Tensor, " bags"]:
         return functional.cross_entropy(scores, targets, reduction="none")
 
 

@@ -22,6 +22,7 @@ class Purpose(enum.IntEnum):
     ENCODER = 4
     SPLIT = 5
     DATA = 6
+    BOOTSTRAP = 7
 
 
 def fresh_seed() -> int:

@@ -17,10 +17,10 @@ from torch.nn import functional
 
 Rows = Float[Tensor, "instances width"]
 PerBag = Float[Tensor, "bags width"]
-Offsets = Int[Tensor, "edges"]
+Offsets = Int[Tensor, " edges"]
 
 
-def sizes(offsets: Offsets) -> Int[Tensor, "bags"]:
+def sizes(offsets: Offsets) -> Int[Tensor, " bags"]:
     """Number of instances in each bag."""
     return offsets.diff()
 

@@ -16,10 +16,10 @@ from bagwise.bags import Bags, fingerprint
 from bagwise.errors import InputError
 from bagwise.estimators import saving
 from bagwise.estimators.contract import BagEstimator
-from bagwise.estimators.validation import hold_out
 from bagwise.inputs import identity_input, standardizing_input
 from bagwise.pooling import Settings
 from bagwise.randomness import Purpose
+from bagwise.splits import hold_out
 from bagwise.training import Checkpoint, Progress, ProgressBar, Task, Trainer, TrainingSettings, infer
 from bagwise.training.devices import resolve
 from bagwise.training.inference import Inferred

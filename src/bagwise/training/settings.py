@@ -52,5 +52,7 @@ class TrainingSettings:
     def build_optimizer(self, parameters: Iterable[nn.Parameter]) -> optim.Optimizer:
         """Adam with the default betas, or SGD with momentum; weight decay is the l2 penalty, as in the paper."""
         if choose(self.optimizer, OPTIMIZERS, "optimizer") == "adam":
-            return optim.Adam(parameters, lr=self.learning_rate, weight_decay=self.weight_decay)
-        return optim.SGD(parameters, lr=self.learning_rate, momentum=self.momentum, weight_decay=self.weight_decay)
+            return optim.Adam(parameters, lr=self.learning_rate, weight_decay=self.weight_decay, fused=True)
+        return optim.SGD(
+            parameters, lr=self.learning_rate, momentum=self.momentum, weight_decay=self.weight_decay, fused=True
+        )

@@ -1,4 +1,4 @@
-"""Setting validation bags aside: stratified by class, and never a group on both sides."""
+"""Holding bags out: stratified by class, and never a group on both sides."""
 
 import numpy as np
 from sklearn.model_selection import GroupShuffleSplit, StratifiedShuffleSplit

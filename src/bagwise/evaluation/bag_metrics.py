@@ -1,0 +1,81 @@
+"""Metrics of bags: accuracy, precision, recall, F-score, AUC, average precision, log loss, Brier, calibration error.
+
+With two classes they speak of the second, the positive one; with more, precision, recall, F-score, AUC and average
+precision are the mean over classes. What is not defined (the AUC of bags of one class) is None, never a guess.
+"""
+
+import numpy as np
+
+BINS = 10
+SMALLEST_PROBABILITY = np.finfo(np.float64).tiny
+
+Metrics = dict[str, float | None]
+
+
+def bag_metrics(targets: np.ndarray, probabilities: np.ndarray) -> Metrics:
+    """All metrics, from class numbers (n_bags,) and probabilities (n_bags, n_classes).
+
+    >>> metrics = bag_metrics(np.array([0, 1]), np.array([[0.9, 0.1], [0.2, 0.8]]))
+    >>> metrics["accuracy"], metrics["auc"]
+    (1.0, 1.0)
+    """
+    n_classes = probabilities.shape[1]
+    predicted = probabilities.argmax(axis=1)
+    speaking = [1] if n_classes == 2 else range(n_classes)
+    own = probabilities[np.arange(len(targets)), targets]
+    truth = np.eye(n_classes)[targets]
+    counts = [_counts(targets == c, predicted == c) for c in speaking]
+    return {
+        "accuracy": float((predicted == targets).mean()),
+        "precision": _mean([_ratio(hits, hits + false_alarms) for hits, false_alarms, _ in counts]),
+        "recall": _mean([_ratio(hits, hits + misses) for hits, _, misses in counts]),
+        "f_score": _mean([_ratio(2 * hits, 2 * hits + alarms + misses) for hits, alarms, misses in counts]),
+        "auc": _mean([auc(targets == c, probabilities[:, c]) for c in speaking]),
+        "average_precision": _mean([average_precision(targets == c, probabilities[:, c]) for c in speaking]),
+        "log_loss": float(-np.log(np.maximum(own, SMALLEST_PROBABILITY)).mean()),
+        "brier": float(((probabilities - truth) ** 2).sum(axis=1).mean() / (2 if n_classes == 2 else 1)),
+        "calibration_error": calibration_error(targets, probabilities),
+    }
+
+
+def auc(positive: np.ndarray, scores: np.ndarray) -> float | None:
+    """Area under the ROC curve: the chance that a positive outranks a negative, ties counting half."""
+    n_positive = int(positive.sum())
+    n_negative = len(positive) - n_positive
+    if n_positive == 0 or n_negative == 0:
+        return None
+    _, inverse, counts = np.unique(scores, return_inverse=True, return_counts=True)
+    ranks = (np.cumsum(counts) - (counts - 1) / 2)[inverse]
+    return float((ranks[positive].sum() - n_positive * (n_positive + 1) / 2) / (n_positive * n_negative))
+
+
+def average_precision(positive: np.ndarray, scores: np.ndarray) -> float | None:
+    """Mean of the precision over the positives, at each distinct threshold."""
+    if not positive.any():
+        return None
+    thresholds, inverse, counts = np.unique(-scores, return_inverse=True, return_counts=True)
+    hits = np.bincount(inverse, weights=positive, minlength=len(thresholds))
+    precision = np.cumsum(hits) / np.cumsum(counts)
+    return float((precision * hits).sum() / positive.sum())
+
+
+def calibration_error(targets: np.ndarray, probabilities: np.ndarray) -> float:
+    """Expected calibration error: confidence against accuracy of the predicted class, in ten bins of equal width."""
+    confidence = probabilities.max(axis=1)
+    right = probabilities.argmax(axis=1) == targets
+    bins = np.minimum((confidence * BINS).astype(int), BINS - 1)
+    gaps = np.bincount(bins, weights=confidence - right, minlength=BINS)
+    return float(np.abs(gaps).sum() / len(targets))
+
+
+def _counts(positive: np.ndarray, alarm: np.ndarray) -> tuple[int, int, int]:
+    return int((positive & alarm).sum()), int((~positive & alarm).sum()), int((positive & ~alarm).sum())
+
+
+def _ratio(part: float, whole: float) -> float | None:
+    return part / whole if whole else None
+
+
+def _mean(values: list[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if len(known) == len(values) else None

@@ -1,0 +1,99 @@
+"""Making a run: parameters first, then training with checkpoints, then everything that is judged and shown."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bagwise.bags import Bags
+from bagwise.errors import InputError
+from bagwise.estimators import BagClassifier
+from bagwise.evaluation import Evaluation, evaluate
+from bagwise.files import atomic, read_json, write_json, write_manifest
+from bagwise.runs.environment import describe_environment
+from bagwise.runs.parts import split_source
+from bagwise.runs.run import KIND, Run, write_table
+from bagwise.training import Progress
+
+CHECKPOINT = "checkpoint.safetensors"
+
+
+def execute(
+    folder: str | Path,
+    description: dict[str, Any],
+    *,
+    resume: bool = False,
+    progress: Progress | None = None,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> Run:
+    """Train, evaluate and write a run.
+
+    description : {"data": what ``split_source`` takes, "parameters": what BagClassifier takes}
+    resume : go on with a run that was cut; a finished one is returned as it is
+    """
+    folder = Path(folder)
+    stored = folder / "parameters.json"
+    if stored.exists():
+        _check_same(read_json(stored), description, folder, resume)
+        if (folder / "manifest.json").exists():
+            return Run(folder)
+    elif folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise InputError(f"{folder} exists and is not a run; choose a new folder")
+    parts = split_source(**description["data"])
+    estimator = BagClassifier(**description["parameters"])
+    write_json(stored, description)
+    write_json(folder / "environment.json", describe_environment())
+    estimator.fit(
+        parts.training,
+        parts.training.labels,
+        checkpoint=folder / CHECKPOINT,
+        progress=progress,
+        should_stop=should_stop,
+    )
+    _write_results(folder, estimator, parts.test)
+    return Run(folder)
+
+
+def _write_results(folder: Path, estimator: BagClassifier, test: Bags) -> None:
+    judged = evaluate(estimator, test, test.labels)
+    estimator.save(folder / "model")
+    write_table(folder / "history.csv", [record.as_dict() for record in estimator.history_])
+    write_table(folder / "predictions.csv", prediction_rows(estimator.classes_, test, judged.probabilities))
+    _write_weights(folder / "weights.npy", judged)
+    write_json(folder / "metrics.json", judged.metrics)
+    (folder / CHECKPOINT).unlink(missing_ok=True)
+    write_manifest(folder, KIND)
+
+
+def _write_weights(path: Path, judged: Evaluation) -> None:
+    with atomic(path) as draft, draft.open("wb") as stream:
+        np.save(stream, judged.weights, allow_pickle=False)
+
+
+def prediction_rows(classes: np.ndarray, bags: Bags, probabilities: np.ndarray) -> list[dict[str, Any]]:
+    """A line a bag: name, group and label where there are, the likeliest class, the probability of each."""
+    likeliest = classes[probabilities.argmax(axis=1)]
+    rows = []
+    for bag, size in enumerate(bags.sizes):
+        row: dict[str, Any] = {"bag": bags.name(bag), "n_instances": int(size)}
+        if bags.groups is not None:
+            row["group"] = bags.groups[bag]
+        if bags.labels is not None:
+            row["label"] = bags.labels[bag]
+        row["predicted"] = likeliest[bag]
+        row |= {f"probability {label}": repr(float(p)) for label, p in zip(classes, probabilities[bag], strict=True)}
+        rows.append(row)
+    return rows
+
+
+def _check_same(stored: dict[str, Any], wanted: dict[str, Any], folder: Path, resume: bool) -> None:
+    if not resume:
+        raise InputError(f"{folder} holds a run already; add --resume to go on with it, or choose a new folder")
+    for part in ("data", "parameters"):
+        for name, value in wanted[part].items():
+            if stored[part].get(name) != value:
+                raise InputError(
+                    f"{folder} was begun with {name} = {stored[part].get(name)!r}, and now it is {value!r}; "
+                    "repeat the first command with --resume, or choose a new folder"
+                )

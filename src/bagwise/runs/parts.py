@@ -1,0 +1,43 @@
+"""The training and the test bags of a run, found again from a few words and numbers."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bagwise import randomness
+from bagwise.bags import Bags
+from bagwise.errors import InputError
+from bagwise.randomness import Purpose
+from bagwise.sources import open_source, test_bags
+from bagwise.splits import hold_out
+
+
+class Parts(NamedTuple):
+    """Bags to train on and bags to judge by."""
+
+    training: Bags
+    test: Bags
+
+
+def split_source(data: str, options: dict[str, Any], test: float | str | None, split_seed: int) -> Parts:
+    """Open DATA and set its test bags apart.
+
+    test : a share of the bags, held out by class and by group; other DATA; or None, which takes the data set's own
+        test bags, or a fifth of the bags where it has none
+    """
+    source = open_source(data, **options)
+    _need_labels(source.training, data)
+    if isinstance(test, str):
+        return Parts(source.training, _need_labels(test_bags(test), test))
+    if test is None and source.test is not None:
+        return Parts(source.training, source.test)
+    labels = np.unique(source.training.labels, return_inverse=True)[1]
+    seed = randomness.integer(split_seed, Purpose.SPLIT, 1)
+    kept, held = hold_out(labels, source.training.groups, 0.2 if test is None else test, seed)
+    return Parts(source.training[kept], source.training[held])
+
+
+def _need_labels(bags: Bags, data: str) -> Bags:
+    if bags.labels is None:
+        raise InputError(f"the bags of '{data}' have no labels; training and evaluation need one for each bag")
+    return bags
