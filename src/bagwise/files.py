@@ -107,10 +107,11 @@ def sha256(path: Path) -> str:
 
 def fingerprints(folder: Path) -> dict[str, dict[str, Any]]:
     """Size and SHA-256 of every file below a folder but the manifest and hidden files."""
+    folder = Path(folder)
     return {
-        str(file.relative_to(folder)): {"bytes": file.stat().st_size, "sha256": sha256(file)}
-        for file in sorted(Path(folder).rglob("*"))
-        if file.is_file() and file.name != MANIFEST and not file.name.startswith(".")
+        file.relative_to(folder).as_posix(): {"bytes": file.stat().st_size, "sha256": sha256(file)}
+        for file in sorted(folder.rglob("*"))
+        if file.is_file() and file != folder / MANIFEST and not file.name.startswith(".")
     }
 
 

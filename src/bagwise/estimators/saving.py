@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 import safetensors
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
+from safetensors.torch import save as as_bytes
 from torch import nn
 
 import bagwise
@@ -50,7 +51,7 @@ def save(estimator: Any, folder: Path) -> None:
     }
     tensors = {name: value.detach().cpu().contiguous() for name, value in estimator.model_.state_dict().items()}
     with atomic_folder(folder) as draft:
-        save_file(tensors, draft / "model.safetensors")
+        (draft / "model.safetensors").write_bytes(as_bytes(tensors))
         write_json(draft / "model.json", description)
         write_manifest(draft, KIND)
 

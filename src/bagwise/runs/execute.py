@@ -12,7 +12,7 @@ from bagwise.estimators import BagClassifier
 from bagwise.evaluation import Evaluation, evaluate
 from bagwise.files import atomic, read_json, write_json, write_manifest
 from bagwise.runs.environment import describe_environment
-from bagwise.runs.parts import split_source
+from bagwise.runs.parts import known_labels, split_source
 from bagwise.runs.run import KIND, Run, write_table
 from bagwise.training import Progress
 
@@ -42,7 +42,7 @@ def execute(
         raise InputError(f"{folder} exists and is not a run; choose a new folder")
     parts = split_source(**description["data"])
     estimator = BagClassifier(**description["parameters"])
-    write_json(stored, description)
+    write_json(stored, {**description, "parameters": estimator.get_params()})
     write_json(folder / "environment.json", describe_environment())
     estimator.fit(
         parts.training,
@@ -51,12 +51,12 @@ def execute(
         progress=progress,
         should_stop=should_stop,
     )
-    _write_results(folder, estimator, parts.test)
+    _write_results(folder, estimator, parts.test, known_labels(parts.test, "test"))
     return Run(folder)
 
 
-def _write_results(folder: Path, estimator: BagClassifier, test: Bags) -> None:
-    judged = evaluate(estimator, test, test.labels)
+def _write_results(folder: Path, estimator: BagClassifier, test: Bags, labels: np.ndarray) -> None:
+    judged = evaluate(estimator, test, labels)
     estimator.save(folder / "model")
     write_table(folder / "history.csv", [record.as_dict() for record in estimator.history_])
     write_table(folder / "predictions.csv", prediction_rows(estimator.classes_, test, judged.probabilities))

@@ -13,7 +13,7 @@ from bagwise.splits import hold_out
 
 
 class Parts(NamedTuple):
-    """Bags to train on and bags to judge by."""
+    """Bags to train on and bags to judge by; all have labels."""
 
     training: Bags
     test: Bags
@@ -26,18 +26,20 @@ def split_source(data: str, options: dict[str, Any], test: float | str | None, s
         test bags, or a fifth of the bags where it has none
     """
     source = open_source(data, **options)
-    _need_labels(source.training, data)
+    labels = known_labels(source.training, data)
     if isinstance(test, str):
-        return Parts(source.training, _need_labels(test_bags(test), test))
+        other = test_bags(test)
+        known_labels(other, test)
+        return Parts(source.training, other)
     if test is None and source.test is not None:
         return Parts(source.training, source.test)
-    labels = np.unique(source.training.labels, return_inverse=True)[1]
     seed = randomness.integer(split_seed, Purpose.SPLIT, 1)
     kept, held = hold_out(labels, source.training.groups, 0.2 if test is None else test, seed)
     return Parts(source.training[kept], source.training[held])
 
 
-def _need_labels(bags: Bags, data: str) -> Bags:
+def known_labels(bags: Bags, data: str) -> np.ndarray:
+    """The labels of bags, refused where there are none."""
     if bags.labels is None:
         raise InputError(f"the bags of '{data}' have no labels; training and evaluation need one for each bag")
-    return bags
+    return bags.labels

@@ -11,7 +11,7 @@ from typing import Any
 
 import safetensors
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import save as as_bytes
 from torch import Tensor, nn, optim
 
 from bagwise.errors import InputError
@@ -61,7 +61,7 @@ class Checkpoint:
         }
         text = json.dumps(header)
         with atomic(self.path) as draft:
-            save_file(tensors, draft, metadata={"state": text, "sha256": _digest(tensors, text)})
+            draft.write_bytes(as_bytes(tensors, metadata={"state": text, "sha256": _digest(tensors, text)}))
 
     def restore(self, state: State) -> bool:
         """Bring a fresh state to where the checkpoint stands; False if there is none."""
