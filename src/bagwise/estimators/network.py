@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from sklearn.base import clone
 from sklearn.utils import check_random_state, compute_class_weight
 from torch import nn
 
@@ -111,9 +112,11 @@ class BagClassifier(BagEstimator):
         validation : (bags, labels) to choose the best epoch by, instead of a share of the training bags
         checkpoint : file in which the run's state is kept after each epoch; if it exists, training goes on from it
         """
+        if checkpoint is not None and self.random_state is None:
+            raise InputError("a run with a checkpoint needs random_state, so that it can go on with the same draws")
         bags, targets = self._training_bags(X, y)
         self.seed_ = self._draw_seed()
-        settings = self._settings()
+        settings = self._settings(validation)
         self.likelihood_ = likelihoods.for_classes(len(self.classes_))
         training, held = self._tasks(bags, targets, validation)
         self.model_ = self._build(training.bags)
@@ -124,11 +127,24 @@ class BagClassifier(BagEstimator):
             settings,
             validation=held,
             device=resolve(self.device),
-            checkpoint=None if checkpoint is None else Checkpoint(Path(checkpoint), self._identity(bags, targets)),
+            checkpoint=None
+            if checkpoint is None
+            else Checkpoint(Path(checkpoint), self._identity(settings, training, held)),
             progress=progress or (ProgressBar() if self.verbose else Progress()),
             should_stop=should_stop,
         ).run()
         return self
+
+    def check(self, X: Any, y: Any) -> None:
+        """Refuse impossible parameters for these bags, without training; the estimator stays as it is."""
+        trial = clone(self)
+        bags, targets = trial._training_bags(X, y)
+        trial.seed_ = trial._draw_seed()
+        trial._settings(None)
+        resolve(trial.device)
+        trial.likelihood_ = likelihoods.for_classes(len(trial.classes_))
+        trial._tasks(bags, targets, None)
+        trial._build(bags[:1])
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores, before the link: (n_bags,) for two classes, else (n_bags, n_classes)."""
@@ -179,8 +195,8 @@ class BagClassifier(BagEstimator):
             return int(self.random_state)
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
-    def _settings(self) -> TrainingSettings:
-        if self.patience is not None and self.validation is None:
+    def _settings(self, validation: tuple[Any, Any] | None) -> TrainingSettings:
+        if self.patience is not None and self.validation is None and validation is None:
             raise InputError("patience needs validation bags; set validation, e.g. validation=0.2")
         names = TrainingSettings.__dataclass_fields__.keys() - {"seed"}
         return TrainingSettings(seed=self.seed_, **{name: getattr(self, name) for name in names})
@@ -236,14 +252,18 @@ class BagClassifier(BagEstimator):
         model.encoder = nn.Sequential(prepare, model.encoder)
         return model
 
-    def _identity(self, bags: Bags, targets: np.ndarray) -> dict[str, Any]:
+    def _identity(self, settings: TrainingSettings, training: Task, held: Task | None) -> dict[str, Any]:
         """What a checkpoint must share with the run that goes on from it."""
         names = ("level", "attention_width", "heads", "dropout", "standardize", "validation")
+        tasks = {"training bags": training, "validation bags": held}
         return {
-            **asdict(self._settings()),
+            **asdict(settings),
             **{name: getattr(self, name) for name in names},
             "class_weight": saving.plain(self.class_weight),
             "encoder": saving.plain(self.encoder),
             "pooling": saving.plain(self.pooling),
-            "bags": fingerprint(bags.replace(labels=targets)),
+            **{
+                name: None if task is None else fingerprint(task.bags.replace(labels=task.targets))
+                for name, task in tasks.items()
+            },
         }

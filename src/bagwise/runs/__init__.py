@@ -1,7 +1,9 @@
 """Runs: one training, one folder."""
 
 from bagwise.runs.environment import describe_environment
-from bagwise.runs.execute import execute, prediction_rows
+from bagwise.runs.execute import execute
+from bagwise.runs.parts import known_labels
+from bagwise.runs.rows import prediction_rows, weight_rows
 from bagwise.runs.run import Run, write_table
 
-__all__ = ["Run", "describe_environment", "execute", "prediction_rows", "write_table"]
+__all__ = ["Run", "describe_environment", "execute", "known_labels", "prediction_rows", "weight_rows", "write_table"]

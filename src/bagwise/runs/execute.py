@@ -10,9 +10,10 @@ from bagwise.bags import Bags
 from bagwise.errors import InputError
 from bagwise.estimators import BagClassifier
 from bagwise.evaluation import Evaluation, evaluate
-from bagwise.files import atomic, read_json, write_json, write_manifest
+from bagwise.files import MANIFEST, atomic, read_json, write_json, write_manifest
 from bagwise.runs.environment import describe_environment
 from bagwise.runs.parts import known_labels, split_source
+from bagwise.runs.rows import prediction_rows
 from bagwise.runs.run import KIND, Run, write_table
 from bagwise.training import Progress
 
@@ -36,12 +37,14 @@ def execute(
     stored = folder / "parameters.json"
     if stored.exists():
         _check_same(read_json(stored), description, folder, resume)
-        if (folder / "manifest.json").exists():
+        if (folder / MANIFEST).exists():
             return Run(folder)
+        description = read_json(stored)
     elif folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder} exists and is not a run; choose a new folder")
     parts = split_source(**description["data"])
     estimator = BagClassifier(**description["parameters"])
+    estimator.check(parts.training, parts.training.labels)  # before anything is written
     write_json(stored, {**description, "parameters": estimator.get_params()})
     write_json(folder / "environment.json", describe_environment())
     estimator.fit(
@@ -69,22 +72,6 @@ def _write_results(folder: Path, estimator: BagClassifier, test: Bags, labels: n
 def _write_weights(path: Path, judged: Evaluation) -> None:
     with atomic(path) as draft, draft.open("wb") as stream:
         np.save(stream, judged.weights, allow_pickle=False)
-
-
-def prediction_rows(classes: np.ndarray, bags: Bags, probabilities: np.ndarray) -> list[dict[str, Any]]:
-    """A line a bag: name, group and label where there are, the likeliest class, the probability of each."""
-    likeliest = classes[probabilities.argmax(axis=1)]
-    rows = []
-    for bag, size in enumerate(bags.sizes):
-        row: dict[str, Any] = {"bag": bags.name(bag), "n_instances": int(size)}
-        if bags.groups is not None:
-            row["group"] = bags.groups[bag]
-        if bags.labels is not None:
-            row["label"] = bags.labels[bag]
-        row["predicted"] = likeliest[bag]
-        row |= {f"probability {label}": repr(float(p)) for label, p in zip(classes, probabilities[bag], strict=True)}
-        rows.append(row)
-    return rows
 
 
 def _check_same(stored: dict[str, Any], wanted: dict[str, Any], folder: Path, resume: bool) -> None:

@@ -1,0 +1,58 @@
+"""bagwise evaluate and bagwise predict: a trained model on bags."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bagwise.cli.app import app
+from bagwise.cli.output import Json, Output, Quiet
+
+RunFolder = Annotated[Path, typer.Argument(help="A run's folder.")]
+
+
+@app.command(epilog="Example: bagwise evaluate runs/first")
+def evaluate(
+    run: RunFolder,
+    data: Annotated[str | None, typer.Argument(help="DATA with labels; the run's own test bags if not given.")] = None,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Judge a run's model on its test bags, or on other DATA with labels."""
+    from bagwise.estimators import BagClassifier
+    from bagwise.evaluation import evaluate as judge
+    from bagwise.runs import Run, known_labels
+    from bagwise.sources import test_bags
+
+    output = Output(quiet, as_json)
+    trained = Run(run)
+    bags = trained.test_bags() if data is None else test_bags(data)
+    judged = judge(BagClassifier.load(trained.folder / "model"), bags, known_labels(bags, data or "test"))
+    output.metrics(judged.metrics)
+    output.result(judged.metrics)
+
+
+@app.command(epilog="Example: bagwise predict runs/first digits --out predictions.csv")
+def predict(
+    run: RunFolder,
+    data: Annotated[str, typer.Argument(help="A data set's name, or a folder of bags; labels are not needed.")],
+    out: Annotated[Path, typer.Option(help="The csv to write: a line a bag.")],
+    weights: Annotated[Path | None, typer.Option(help="Also write a csv with the weight of every instance.")] = None,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Predict the label of every bag of DATA, and weigh its instances."""
+    from bagwise.estimators import BagClassifier
+    from bagwise.runs import Run, prediction_rows, weight_rows, write_table
+    from bagwise.sources import test_bags
+
+    output = Output(quiet, as_json)
+    model = BagClassifier.load(Run(run).folder / "model")
+    bags = test_bags(data)
+    probabilities, shares = model.judge(bags)
+    write_table(out, prediction_rows(model.classes_, bags, probabilities))
+    output.wrote(out, f"predictions of {len(bags)} bags")
+    if weights is not None:
+        write_table(weights, weight_rows(bags, shares))
+        output.wrote(weights, f"weights of {bags.n_instances} instances")
+    output.result({"predictions": str(out), "weights": None if weights is None else str(weights), "n_bags": len(bags)})

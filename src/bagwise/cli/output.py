@@ -1,0 +1,84 @@
+"""What a command says: tables for people, one JSON object for scripts, or nothing."""
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+
+TITLES = {
+    "accuracy": "accuracy",
+    "precision": "precision",
+    "recall": "recall",
+    "f_score": "F-score",
+    "auc": "AUC",
+    "average_precision": "average precision",
+    "log_loss": "log loss",
+    "brier": "Brier score",
+    "calibration_error": "calibration error",
+    "top_1": "top-1",
+}
+
+
+class Output:
+    """Prints to standard output; with ``as_json`` only ``result`` is printed, with ``quiet`` nothing."""
+
+    def __init__(self, quiet: bool, as_json: bool) -> None:
+        self.quiet = quiet
+        self.as_json = as_json
+
+    @property
+    def talks(self) -> bool:
+        return not (self.quiet or self.as_json)
+
+    def say(self, text: str = "") -> None:
+        if self.talks:
+            typer.echo(text)
+
+    def result(self, content: dict[str, Any]) -> None:
+        """The command's result for scripts."""
+        if self.as_json:
+            typer.echo(json.dumps(content, ensure_ascii=False, default=str))
+
+    def table(self, title: str, rows: Sequence[tuple[str, ...]], header: tuple[str, ...] = ()) -> None:
+        """A small table: the first column to the left, numbers to the right."""
+        if not self.talks:
+            return
+        from rich import box
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, show_header=bool(header))
+        for number in range(len(rows[0])):
+            table.add_column(header[number] if header else "", justify="left" if number == 0 else "right")
+        for row in rows:
+            table.add_row(*(Text(cell) for cell in row))  # never markup: names are the user's
+        Console(file=sys.stdout).print(table)
+
+    def metrics(self, metrics: dict[str, Any]) -> None:
+        """Metrics of bags with their intervals, and of key instances where there are."""
+        rows = [
+            (TITLES[name], _number(entry["value"]), _interval(entry["interval"]))
+            for name, entry in metrics["bags"].items()
+        ]
+        self.table(f"{metrics['n_bags']} test bags", rows, ("", "value", "95 % interval"))
+        for source, found in metrics.get("instances", {}).items():
+            values = [(TITLES[name], _number(found[name])) for name in ("auc", "average_precision", "top_1")]
+            self.table(f"key instances by {source}, mean over {found['n_bags']} bags", values)
+
+    def wrote(self, path: Path, what: str) -> None:
+        self.say(f"wrote {what}: {path}")
+
+
+def _number(value: float | None) -> str:
+    return "n/a" if value is None else f"{value:.3f}"
+
+
+def _interval(bounds: tuple[float, float] | None) -> str:
+    return "n/a" if bounds is None else f"{bounds[0]:.3f} – {bounds[1]:.3f}"

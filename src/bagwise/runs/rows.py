@@ -1,0 +1,34 @@
+"""Predictions and weights as lines of a csv."""
+
+from typing import Any
+
+import numpy as np
+
+from bagwise.bags import Bags
+
+
+def prediction_rows(classes: np.ndarray, bags: Bags, probabilities: np.ndarray) -> list[dict[str, Any]]:
+    """A line a bag: name, group and label where there are, the likeliest class, the probability of each."""
+    likeliest = classes[probabilities.argmax(axis=1)]
+    rows = []
+    for bag, size in enumerate(bags.sizes):
+        row: dict[str, Any] = {"bag": bags.name(bag), "n_instances": int(size)}
+        if bags.groups is not None:
+            row["group"] = bags.groups[bag]
+        if bags.labels is not None:
+            row["label"] = bags.labels[bag]
+        row["predicted"] = likeliest[bag]
+        row |= {f"probability {label}": repr(float(p)) for label, p in zip(classes, probabilities[bag], strict=True)}
+        rows.append(row)
+    return rows
+
+
+def weight_rows(bags: Bags, weights: np.ndarray) -> list[dict[str, Any]]:
+    """A line an instance: its bag, its number in the bag, its position where there is one, its weight."""
+    rows = []
+    for row, (owner, weight) in enumerate(zip(bags.owners, weights, strict=True)):
+        line: dict[str, Any] = {"bag": bags.name(owner), "instance": int(row - bags.offsets[owner])}
+        if bags.positions is not None:
+            line["x"], line["y"] = bags.positions[row].tolist()
+        rows.append({**line, "weight": repr(float(weight))})
+    return rows
