@@ -1,7 +1,7 @@
 """bagwise demo: real handwritten digits, gated attention, scores and a report, in one command."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -9,6 +9,7 @@ from bagwise.cli.app import app
 from bagwise.cli.output import Json, Output, Quiet
 from bagwise.cli.train import run_to_the_end
 
+DATA: dict[str, Any] = {"data": "digits", "options": {}, "test": None}
 PARAMETERS = {
     "pooling": "gated attention",
     "epochs": 25,
@@ -29,9 +30,8 @@ def demo(
     output = Output(quiet, as_json)
     output.say("A bag holds about ten handwritten digits; it is positive if one of them is a nine.")
     output.say("The model sees only the bags' labels, and must find out by itself that the nines decide.\n")
-    source = {"data": "digits", "options": {}, "test": None}
     folder = run or _unused(Path("runs") / "demo")
-    run_to_the_end(folder, {"data": source, "parameters": PARAMETERS}, resume=False, output=output)
+    run_to_the_end(folder, {"data": DATA, "parameters": PARAMETERS}, resume=False, output=output)
 
 
 def _unused(folder: Path) -> Path:

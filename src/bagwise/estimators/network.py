@@ -120,6 +120,9 @@ class BagClassifier(BagEstimator):
         self.likelihood_ = likelihoods.for_classes(len(self.classes_))
         training, held = self._tasks(bags, targets, validation)
         self.model_ = self._build(training.bags)
+        kept = None
+        if checkpoint is not None:
+            kept = Checkpoint(Path(checkpoint), self._identity(settings, training, held))
         self.history_ = Trainer(
             self.model_,
             self.likelihood_,
@@ -127,9 +130,7 @@ class BagClassifier(BagEstimator):
             settings,
             validation=held,
             device=resolve(self.device),
-            checkpoint=None
-            if checkpoint is None
-            else Checkpoint(Path(checkpoint), self._identity(settings, training, held)),
+            checkpoint=kept,
             progress=progress or (ProgressBar() if self.verbose else Progress()),
             should_stop=should_stop,
         ).run()

@@ -37,15 +37,17 @@ def execute(
     stored = folder / "parameters.json"
     if stored.exists():
         _check_same(read_json(stored), description, folder, resume)
+        description = read_json(stored)
         if (folder / MANIFEST).exists():
             return Run(folder)
-        description = read_json(stored)
     elif folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder} exists and is not a run; choose a new folder")
+    else:
+        description = _completed(description)
     parts = split_source(**description["data"])
     estimator = BagClassifier(**description["parameters"])
     estimator.check(parts.training, parts.training.labels)  # before anything is written
-    write_json(stored, {**description, "parameters": estimator.get_params()})
+    write_json(stored, description)
     write_json(folder / "environment.json", describe_environment())
     estimator.fit(
         parts.training,
@@ -74,12 +76,19 @@ def _write_weights(path: Path, judged: Evaluation) -> None:
         np.save(stream, judged.weights, allow_pickle=False)
 
 
+def _completed(description: dict[str, Any]) -> dict[str, Any]:
+    """Every parameter by name, also those left to their defaults, which another version may change."""
+    parameters = BagClassifier(**{"random_state": 0, **description["parameters"]}).get_params()
+    return {"data": {"split_seed": parameters["random_state"], **description["data"]}, "parameters": parameters}
+
+
 def _check_same(stored: dict[str, Any], wanted: dict[str, Any], folder: Path, resume: bool) -> None:
+    """A run goes on as it began; what is not said again stays as it was."""
     if not resume:
         raise InputError(f"{folder} holds a run already; add --resume to go on with it, or choose a new folder")
     for part in ("data", "parameters"):
         for name, value in wanted[part].items():
-            if stored[part].get(name) != value:
+            if value not in (None, {}) and stored[part].get(name) != value:
                 raise InputError(
                     f"{folder} was begun with {name} = {stored[part].get(name)!r}, and now it is {value!r}; "
                     "repeat the first command with --resume, or choose a new folder"
