@@ -43,6 +43,8 @@ def atomic(path: Path) -> Iterator[Path]:
 def atomic_folder(path: Path) -> Iterator[Path]:
     """The same for a folder: it appears complete, or not at all, and a folder that stood there is replaced whole."""
     path = Path(path)
+    if path.is_symlink() or path.is_file():
+        raise InputError(f"{path} is a file or a link; choose another folder")
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = _beside(path)
     draft.mkdir()
@@ -63,7 +65,11 @@ def _put_in_place(draft: Path, path: Path) -> None:
         return
     old = _beside(path)
     path.replace(old)
-    draft.replace(path)
+    try:
+        draft.replace(path)
+    except BaseException:
+        old.replace(path)
+        raise
     shutil.rmtree(old, ignore_errors=True)
 
 
@@ -142,8 +148,15 @@ def damages(folder: Path) -> list[str]:
 
 
 def _problems(folder: Path, manifest: dict[str, Any], deep: bool) -> Iterator[str]:
-    for name, recorded in manifest.get("files", {}).items():
+    entries = manifest.get("files") if isinstance(manifest, dict) else None
+    if not isinstance(entries, dict):
+        yield f"{MANIFEST} lists no files"
+        return
+    for name, recorded in entries.items():
         file = folder / name
+        if not (isinstance(recorded, dict) and {"bytes", "sha256"} <= recorded.keys()):
+            yield f"{MANIFEST} does not record the size and SHA-256 of {name}"
+            continue
         if not file.resolve().is_relative_to(folder.resolve()):
             yield f"{name} points outside the folder"
         elif not file.is_file():

@@ -30,12 +30,12 @@ class Prepare(nn.Module):
         self.register_buffer("scale", torch.as_tensor(scale, dtype=torch.float32).reshape(broadcast))
 
     def forward(self, instances: Shaped[Tensor, "instances ..."]) -> Float[Tensor, "instances ..."]:
-        values = instances.to(self.center.dtype)
+        values = instances.to(torch.promote_types(instances.dtype, self.center.dtype))
         if values.ndim == 3:
             values = values.unsqueeze(1)
         elif values.ndim == 4:
             values = values.movedim(-1, 1)
-        return (values - self.center) / self.scale
+        return ((values - self.center) / self.scale).to(self.center.dtype)
 
     def extra_repr(self) -> str:
         return f"instance_shape={self.instance_shape}"

@@ -63,8 +63,8 @@ class Bernoulli(Likelihood):
         return log_probabilities[:, 1:] - log_probabilities[:, :1]
 
     def loss(self, scores: Scores, targets: Int[Tensor, " bags"]) -> Float[Tensor, " bags"]:
-        signs = 1 - 2 * targets.to(scores.dtype)
-        return functional.softplus(signs * scores[:, 0])
+        signs = 2 * targets.to(scores.dtype) - 1
+        return -functional.logsigmoid(signs * scores[:, 0])
 
 
 class Categorical(Likelihood):

@@ -4,7 +4,7 @@ f encodes each instance, σ pools a bag whatever the order of its instances, g t
 score. Instance level and embedding level differ only in where the classifier stands: before σ or after it.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from jaxtyping import Float, Shaped
@@ -58,8 +58,8 @@ def assemble(
     instance_shape: tuple[int, ...],
     likelihood: Likelihood,
     *,
-    encoder: str | nn.Module,
-    pooling: str | nn.Module,
+    encoder: Any,
+    pooling: Any,
     level: str,
     dropout: float | None,
     settings: Settings,
@@ -84,18 +84,18 @@ def assemble(
     return model
 
 
-def build_encoder(encoder: str | nn.Module, shape: tuple[int, ...], dropout: float | None) -> nn.Module:
+def build_encoder(encoder: Any, shape: tuple[int, ...], dropout: float | None) -> nn.Module:
     """The encoder itself, or the one of that name; ``dropout=None`` leaves the encoder's own."""
     if isinstance(encoder, nn.Module):
         return encoder
+    if not isinstance(encoder, str):
+        raise InputError(f"encoder is a {type(encoder).__name__}; give a name or a module")
     name = fitting(shape) if encoder == "auto" else encoder
     build = choose(name, ENCODERS, "encoder")
     return build(shape) if dropout is None else build(shape, dropout=dropout)
 
 
-def build_pooling(
-    pooling: str | nn.Module, level: str, width: int, likelihood: Likelihood, settings: Settings
-) -> Pooling:
+def build_pooling(pooling: Any, level: str, width: int, likelihood: Likelihood, settings: Settings) -> Pooling:
     """The pooling itself, or the one of that name, for the level and the likelihood."""
     if isinstance(pooling, Pooling):
         return pooling
@@ -109,7 +109,7 @@ def build_pooling(
 
 def embedding_width(encoder: nn.Module, shape: tuple[int, ...]) -> int:
     """Columns of the embeddings, found by encoding one instance of zeros."""
-    was_training = encoder.training
+    modes = {part: part.training for part in encoder.modules()}
     encoder.eval()
     try:
         with torch.no_grad():
@@ -117,7 +117,10 @@ def embedding_width(encoder: nn.Module, shape: tuple[int, ...]) -> int:
     except RuntimeError as error:
         raise InputError(f"the encoder cannot read instances of shape {shape}: {error}") from error
     finally:
-        encoder.train(was_training)
+        for part, mode in modes.items():
+            part.training = mode
+    if not isinstance(embeddings, Tensor):
+        raise InputError("the encoder gives no tensor; it must give (1, width)")
     if embeddings.ndim != 2:
         raise InputError(f"the encoder gives shape {tuple(embeddings.shape)} for one instance; it must give (1, width)")
     return embeddings.shape[1]

@@ -55,7 +55,7 @@ def bits(seed: int, purpose: Purpose, place: tuple[int, int], first_row: int, sh
     rows, columns = shape
     blocks = -(-columns // (2 * WORDS_A_BLOCK))  # whole blocks a row, so that every row starts on its own counter
     words = _philox(seed, purpose, first_row * blocks, *place).random_raw(rows * blocks * WORDS_A_BLOCK)
-    return words.view(np.uint32).reshape(rows, -1)[:, :columns]
+    return words.view(np.uint32).reshape(rows, blocks * 2 * WORDS_A_BLOCK)[:, :columns]
 
 
 def _philox(seed: int, purpose: Purpose, position: int, first: int = 0, second: int = 0) -> np.random.Philox:

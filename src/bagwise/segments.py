@@ -19,6 +19,8 @@ Rows = Float[Tensor, "instances width"]
 PerBag = Float[Tensor, "bags width"]
 Offsets = Int[Tensor, " edges"]
 
+FEW = 4096  # rows; one kernel does for so few, and beyond them its float32 sums lose digits
+
 
 def sizes(offsets: Offsets) -> Int[Tensor, " bags"]:
     """Number of instances in each bag."""
@@ -76,19 +78,24 @@ def softmax(scores: Rows, offsets: Offsets) -> Rows:
     >>> softmax(torch.zeros(3, 1), torch.tensor([0, 1, 3])).ravel()
     tensor([1.0000, 0.5000, 0.5000])
     """
-    if len(offsets) == 2:
+    if len(offsets) == 2 and len(scores) <= FEW:
         return torch.softmax(scores, dim=0)
     peaks = spread(max(scores.detach(), offsets), offsets)  # for stability only, hence no gradient
     exponentials = (scores - peaks).exp()
-    return exponentials / spread(sum(exponentials, offsets), offsets)
+    return exponentials / spread(_total(exponentials, offsets), offsets)
 
 
 def log_sum_exp(scores: Rows, offsets: Offsets) -> PerBag:
     """log Σ exp of each column within each bag, whatever the size of the scores."""
-    if len(offsets) == 2:
-        return torch.logsumexp(scores, dim=0, keepdim=True)
     peaks = max(scores.detach(), offsets)
-    return peaks + sum((scores - spread(peaks, offsets)).exp(), offsets).log()
+    return peaks + _total((scores - spread(peaks, offsets)).exp(), offsets).log()
+
+
+def _total(exponentials: Rows, offsets: Offsets) -> PerBag:
+    """The sum that normalises: in float64, because the small terms of a bag of a million would be lost in float32."""
+    if exponentials.device.type == "mps":  # which has no float64
+        return sum(exponentials, offsets)
+    return sum(exponentials.double(), offsets).to(exponentials.dtype)
 
 
 def weighted_sum(values: Rows, weights: Float[Tensor, "instances heads"], offsets: Offsets) -> Float[Tensor, "bags _"]:

@@ -35,7 +35,7 @@ def open_source(data: str, **options: Any) -> Source:
     return Source(load_bags(data), None)
 
 
-def test_bags(data: str, **options: Any) -> Bags:
+def judged_bags(data: str, **options: Any) -> Bags:
     """The bags of DATA to judge a model by: its own test bags where it has some, else all."""
     source = open_source(data, **options)
     return source.training if source.test is None else source.test

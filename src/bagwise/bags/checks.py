@@ -11,7 +11,7 @@ ROWS_AT_ONCE = 1 << 16
 
 def called(names: Any, bag: int) -> str:
     """How a message calls a bag: by its name, or by its number when bags have no names."""
-    return f"bag {bag}" if names is None else f"bag '{names[bag]}'"
+    return f"bag {bag}" if names is None or bag >= len(names) else f"bag '{names[bag]}'"
 
 
 def check_layout(instances: np.ndarray, offsets: np.ndarray, names: Any) -> None:
@@ -31,6 +31,11 @@ def check_layout(instances: np.ndarray, offsets: np.ndarray, names: Any) -> None
     sizes = np.diff(offsets)
     if (sizes < 0).any():
         raise InputError(f"offsets fall at {called(names, int(np.argmax(sizes < 0)))}; they must rise")
+    check_sizes(sizes, names)
+
+
+def check_sizes(sizes: np.ndarray, names: Any) -> None:
+    """No bag is empty."""
     empty = np.flatnonzero(sizes == 0)
     if len(empty):
         raise InputError(f"{_listed(names, empty)} without instances; drop empty bags before building Bags")

@@ -46,6 +46,7 @@ def _facts(bags: Any) -> dict[str, str]:
 
 
 def _counts(values: np.ndarray) -> str:
+    values = values.astype(str) if values.dtype.kind == "O" else values
     unique, counts = np.unique(values, return_counts=True)
     shown = ", ".join(f"{value}: {count}" for value, count in list(zip(unique, counts, strict=True))[:6])
     return shown + (f", … {len(unique)} values" if len(unique) > 6 else "")

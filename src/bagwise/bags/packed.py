@@ -72,10 +72,11 @@ class Bags:
         >>> Bags.from_list([[[0.0]], [[1.0], [2.0]]]).sizes
         array([1, 2])
         """
-        arrays = [np.asarray(bag) for bag in bags]
+        names = companions.get("names")
+        arrays = [_table(bag, checks.called(names, number)) for number, bag in enumerate(bags)]
         if not arrays:
             raise InputError("there are no bags in the list; pass at least one")
-        names = companions.get("names")
+        checks.check_sizes(np.array([len(array) if array.ndim else 1 for array in arrays]), names)
         for number, array in enumerate(arrays):
             if array.ndim < 2 and array.size:
                 raise InputError(
@@ -172,6 +173,8 @@ class Bags:
         chosen = np.arange(len(self))[np.asarray(rows, dtype=int) if isinstance(rows, list) and not rows else rows]
         if chosen.ndim == 0:
             return self.instances[self.offsets[chosen] : self.offsets[chosen + 1]]
+        if chosen.ndim > 1 or rows is None or isinstance(rows, bool | np.bool_):
+            raise IndexError("Bags have one axis: index them with rows, a slice or a mask")
         return self._select(chosen)
 
     def _select(self, chosen: np.ndarray) -> "Bags":
@@ -219,6 +222,13 @@ def _locked(value: Any) -> np.ndarray:
     view = np.asanyarray(value).view()
     view.flags.writeable = False
     return view
+
+
+def _table(bag: Any, called: str) -> np.ndarray:
+    try:
+        return np.asarray(bag)
+    except ValueError:
+        raise InputError(f"{called} has rows of different lengths; every instance must have the same shape") from None
 
 
 def _offsets(sizes: Any) -> np.ndarray:

@@ -24,6 +24,9 @@ def arrays_from_frame(
         if column is None:
             return None
         values = np.asarray(frame[column])
+        missing = np.array([_is_missing(value) for value in values], dtype=bool)
+        if missing.any():
+            raise InputError(f"column '{column}' is empty in row {int(np.argmax(missing))}; fill it in or drop the row")
         differs = values != values[first][owners]
         if differs.any():
             row = int(np.argmax(differs))
@@ -55,9 +58,14 @@ def _feature_columns(frame: Any, roles: dict[str, str | None]) -> list[str]:
     return features
 
 
+def _is_missing(value: Any) -> bool:
+    differs = value != value  # True for NaN and NaT; pandas.NA gives itself
+    return value is None or type(differs).__name__ == "NAType" or bool(differs)
+
+
 def _bag_names(frame: Any, bag: str) -> np.ndarray:
     values = np.asarray(frame[bag])
-    missing = np.array([value is None or value != value for value in values], dtype=bool)
+    missing = np.array([_is_missing(value) for value in values], dtype=bool)
     if missing.any():
         raise InputError(f"column '{bag}' is empty in row {int(np.argmax(missing))}; name the bag of every row")
     return values.astype(str)

@@ -1,30 +1,5 @@
-"""The command line. A user's mistake ends with one paragraph and exit code 2; a traceback is a bug of ours."""
+"""The command line: one command a file."""
 
-import sys
+from bagwise.cli.entry import main
 
-import typer
-
-from bagwise.cli import check, demo, doctor, judge, report, train  # noqa: F401 (importing a command registers it)
-from bagwise.cli.app import app
-from bagwise.errors import InputError
-
-MISTAKE = 2
-INTERRUPTED = 130
-
-
-def main() -> None:
-    """Run the command line."""
-    try:
-        app()
-    except InputError as mistake:
-        _complain(str(mistake))
-    except OSError as error:
-        _complain(f"{error.filename or 'the system'}: {error.strerror or error}; check the path and its permissions")
-    except KeyboardInterrupt:
-        typer.echo("bagwise: interrupted", err=True)
-        sys.exit(INTERRUPTED)
-
-
-def _complain(message: str) -> None:
-    typer.echo(f"bagwise: {message}", err=True)
-    sys.exit(MISTAKE)
+__all__ = ["main"]

@@ -22,11 +22,11 @@ def evaluate(
     from bagwise.estimators import BagClassifier
     from bagwise.evaluation import evaluate as judge
     from bagwise.runs import Run, known_labels
-    from bagwise.sources import test_bags
+    from bagwise.sources import judged_bags
 
     output = Output(quiet, as_json)
     trained = Run(run)
-    bags = trained.test_bags() if data is None else test_bags(data)
+    bags = trained.test_bags() if data is None else judged_bags(data)
     judged = judge(BagClassifier.load(trained.folder / "model"), bags, known_labels(bags, data or "test"))
     output.metrics(judged.metrics)
     output.result(judged.metrics)
@@ -44,11 +44,11 @@ def predict(
     """Predict the label of every bag of DATA, and weigh its instances."""
     from bagwise.estimators import BagClassifier
     from bagwise.runs import Run, prediction_rows, weight_rows, write_table
-    from bagwise.sources import test_bags
+    from bagwise.sources import judged_bags
 
     output = Output(quiet, as_json)
     model = BagClassifier.load(Run(run).folder / "model")
-    bags = test_bags(data)
+    bags = judged_bags(data)
     probabilities, shares = model.judge(bags)
     write_table(out, prediction_rows(model.classes_, bags, probabilities))
     output.wrote(out, f"predictions of {len(bags)} bags")

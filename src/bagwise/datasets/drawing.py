@@ -36,7 +36,7 @@ def draw_bags(
     labels = 1 - np.arange(n_bags) % 2
     others = np.flatnonzero(~is_target)
     rows = [
-        _positive(is_target, size, generator) if label else generator.choice(others, size)
+        _positive(is_target, int(size), generator) if label else generator.choice(others, size)
         for size, label in zip(sizes, labels, strict=True)
     ]
     return Drawn(np.concatenate(rows), np.concatenate([[0], np.cumsum(sizes)]), labels)

@@ -46,6 +46,8 @@ class BagClassifier(BagEstimator):
     random_state : a whole number makes every run the same, to the bit (same machine and number of threads)
     verbose : show a progress bar
 
+    As scikit-learn asks, the constructor stores whatever it is given; ``fit`` checks it.
+
     >>> from bagwise.datasets import load_dataset
     >>> bags = load_dataset("needles", n_bags=60)
     >>> model = BagClassifier(epochs=3, random_state=0).fit(bags, bags.labels)
@@ -55,26 +57,26 @@ class BagClassifier(BagEstimator):
 
     def __init__(
         self,
-        pooling: str | nn.Module = "gated attention",
-        level: str = "embedding",
-        encoder: str | nn.Module = "auto",
-        attention_width: int = 128,
-        heads: int = 1,
-        epochs: int = 100,
-        batch_size: int = 1,
-        optimizer: str = "adam",
-        learning_rate: float = 5e-4,
-        weight_decay: float = 1e-4,
-        momentum: float = 0.9,
-        schedule: str = "constant",
-        dropout: float | None = None,
-        standardize: bool = True,
-        validation: float | None = None,
-        patience: int | None = None,
+        pooling: Any = "gated attention",
+        level: Any = "embedding",
+        encoder: Any = "auto",
+        attention_width: Any = 128,
+        heads: Any = 1,
+        epochs: Any = 100,
+        batch_size: Any = 1,
+        optimizer: Any = "adam",
+        learning_rate: Any = 5e-4,
+        weight_decay: Any = 1e-4,
+        momentum: Any = 0.9,
+        schedule: Any = "constant",
+        dropout: Any = None,
+        standardize: Any = True,
+        validation: Any = None,
+        patience: Any = None,
         class_weight: Any = None,
-        device: str = "auto",
+        device: Any = "auto",
         random_state: Any = None,
-        verbose: bool = False,
+        verbose: Any = False,
     ) -> None:
         self.pooling = pooling
         self.level = level

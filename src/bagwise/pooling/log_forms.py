@@ -14,7 +14,7 @@ def log_softplus(scores: Tensor) -> Tensor:
     tensor([-1000.])
     """
     low, high = scores.clamp(max=SMALL), scores.clamp(min=SMALL)  # each branch sees only its side: no NaN gradients
-    return torch.where(scores < SMALL, low - low.exp() / 2, functional.softplus(high).log())
+    return torch.where(scores < SMALL, low - low.exp() / 2, (-functional.logsigmoid(-high)).log())
 
 
 def log_one_minus_exp(log_y: Tensor) -> Tensor:

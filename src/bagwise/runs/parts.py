@@ -8,7 +8,7 @@ from bagwise import randomness
 from bagwise.bags import Bags
 from bagwise.errors import InputError
 from bagwise.randomness import Purpose
-from bagwise.sources import open_source, test_bags
+from bagwise.sources import judged_bags, open_source
 from bagwise.splits import hold_out
 
 
@@ -28,7 +28,7 @@ def split_source(data: str, options: dict[str, Any], test: float | str | None, s
     source = open_source(data, **options)
     labels = known_labels(source.training, data)
     if isinstance(test, str):
-        other = test_bags(test)
+        other = judged_bags(test)
         known_labels(other, test)
         return Parts(source.training, other)
     if test is None and source.test is not None:

@@ -13,7 +13,10 @@ from bagwise.segments import Offsets
 
 def tensors(bags: Bags, device: torch.device) -> tuple[Shaped[Tensor, "instances ..."], Offsets]:
     """Instances and offsets on a device; on the CPU the rows are not copied."""
-    return tensor(bags.instances).to(device), tensor(bags.offsets).to(device)
+    instances = tensor(bags.instances)
+    if device.type == "mps" and instances.dtype == torch.float64:  # which MPS does not have
+        instances = instances.float()
+    return instances.to(device), tensor(bags.offsets).to(device)
 
 
 def tensor(array: np.ndarray) -> Tensor:

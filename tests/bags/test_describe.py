@@ -1,0 +1,59 @@
+"""Bags in words: the numbers are right, and nothing in a name becomes HTML."""
+
+import numpy as np
+import pytest
+
+from bagwise.bags import Bags
+
+SCRIPT = "<script>alert('x')</script>"
+
+
+def test_one_line_says_everything():
+    bags = Bags.from_list(
+        [np.zeros((2, 4, 5), np.uint8), np.zeros((5, 4, 5), np.uint8)],
+        labels=["no", "yes"],
+        names=["first", "second"],
+        groups=["p", "p"],
+        positions=np.zeros((7, 2)),
+        instance_labels=[0, 0, 1, 0, 0, 0, 0],
+    )
+    assert repr(bags) == (
+        "Bags: 2 bags, 7 instances of 4×5 uint8, 2 to 5 a bag (median 3.5); labels no: 1, yes: 1; groups 1; "
+        "instance labels 0: 6, 1: 1; names first …; positions x, y"
+    )
+
+
+def test_what_is_not_there_is_not_mentioned():
+    assert repr(Bags.from_list([[[0.0]]])) == "Bags: 1 bags, 1 instances of 1 float64, 1 to 1 a bag (median 1)"
+
+
+def test_many_labels_are_counted_not_listed():
+    text = repr(Bags.from_list([[[0.0]]] * 9, labels=np.arange(9)))
+    assert "0: 1, 1: 1, 2: 1, 3: 1, 4: 1, 5: 1, … 9 values" in text
+    assert "6: 1" not in text
+
+
+def test_an_empty_selection_has_a_line_and_a_table():
+    nothing = Bags.from_list([[[0.0]]], labels=[1], names=["a"])[[]]
+    assert repr(nothing).startswith("Bags: 0 bags")
+    assert "0 bags" in nothing._repr_html_()
+
+
+def test_labels_of_mixed_types_have_a_line():
+    text = repr(Bags.from_list([[[0.0]], [[1.0]]], labels=np.array([1, "yes"], dtype=object)))
+    assert "1: 1" in text
+    assert "yes: 1" in text
+
+
+@pytest.mark.parametrize("field", ["labels", "names", "instance_labels"])
+def test_html_escapes_what_comes_from_the_data(field):
+    html = Bags.from_list([[[0.0]]], **{field: [SCRIPT]})._repr_html_()
+    assert "<script" not in html
+    assert "&lt;script&gt;" in html
+
+
+def test_the_table_says_what_the_line_says():
+    bags = Bags.from_list([[[0.0]], [[1.0], [2.0]]], labels=["no", "yes"], groups=[1, 2])
+    html = bags._repr_html_()
+    for text in ("2 bags, 3 instances of 1 float64, 1 to 2 a bag (median 1.5)", "no: 1, yes: 1", ">groups<", ">2<"):
+        assert text in html

@@ -1,0 +1,88 @@
+import json
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from bagwise.datasets import load_dataset
+from bagwise.errors import InputError
+from bagwise.estimators import BagClassifier
+from bagwise.pooling import POOLINGS, LogSumExp
+
+NEEDLES = load_dataset("needles", n_bags=20)
+QUICK = {"epochs": 1, "batch_size": 8, "random_state": 0}
+
+
+@pytest.mark.parametrize("pooling", POOLINGS)
+@pytest.mark.parametrize("labels", [["a", "b"] * 10, [True, False] * 10, [2.0, 5.0] * 10, [3, 1] * 10], ids=str)
+def test_a_saved_and_loaded_estimator_predicts_the_same_bits(tmp_path, pooling, labels):
+    model = BagClassifier(pooling=pooling, level="instance", **QUICK).fit(NEEDLES, labels)
+    model.save(tmp_path / "model")
+    again = BagClassifier.load(tmp_path / "model")
+    np.testing.assert_array_equal(again.predict_proba(NEEDLES), model.predict_proba(NEEDLES))
+    np.testing.assert_array_equal(again.weigh(NEEDLES), model.weigh(NEEDLES))
+    np.testing.assert_array_equal(again.predict(NEEDLES), model.predict(NEEDLES))
+    assert again.classes_.dtype == model.classes_.dtype
+    assert again.get_params() == model.get_params()
+
+
+def test_images_and_class_weights_survive(tmp_path):
+    digits = load_dataset("digits", n_bags=10)
+    model = BagClassifier(class_weight={0: 1.0, 1: 3.0}, standardize=False, **QUICK).fit(digits, digits.labels)
+    model.save(tmp_path / "model")
+    again = BagClassifier.load(tmp_path / "model")
+    assert again.class_weight == {0: 1.0, 1: 3.0}
+    np.testing.assert_array_equal(again.predict_proba(digits), model.predict_proba(digits))
+
+
+def test_saving_again_replaces_the_whole_folder(tmp_path):
+    for pooling in ("max", "attention"):
+        BagClassifier(pooling=pooling, **QUICK).fit(NEEDLES, NEEDLES.labels).save(tmp_path / "model")
+    assert BagClassifier.load(tmp_path / "model").pooling == "attention"
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_a_module_of_the_users_own_is_passed_again_and_checked(tmp_path):
+    torch.manual_seed(0)
+    encoder = nn.Sequential(nn.Linear(16, 8), nn.ReLU())
+    model = BagClassifier(encoder=encoder, pooling=LogSumExp(3.0), **QUICK).fit(NEEDLES, NEEDLES.labels)
+    model.save(tmp_path / "model")
+    with pytest.raises(InputError, match="encoder of your own, Sequential; pass it again"):
+        BagClassifier.load(tmp_path / "model")
+    with pytest.raises(InputError, match="does not fit the model"):
+        BagClassifier.load(tmp_path / "model", encoder=nn.Linear(16, 8), pooling=LogSumExp(3.0))
+    again = BagClassifier.load(tmp_path / "model", encoder=encoder, pooling=LogSumExp(3.0))
+    np.testing.assert_array_equal(again.predict_proba(NEEDLES), model.predict_proba(NEEDLES))
+    named = BagClassifier(**QUICK).fit(NEEDLES, NEEDLES.labels)
+    named.save(tmp_path / "named")
+    with pytest.raises(InputError, match="load it without encoder"):
+        BagClassifier.load(tmp_path / "named", encoder=encoder)
+
+
+def test_damage_and_foreign_folders_are_refused_by_name(tmp_path):
+    BagClassifier(**QUICK).fit(NEEDLES, NEEDLES.labels).save(tmp_path / "model")
+    file = tmp_path / "model" / "model.safetensors"
+    whole = file.read_bytes()
+    broken = bytearray(whole)
+    broken[-5] ^= 4
+    file.write_bytes(bytes(broken))
+    with pytest.raises(InputError, match=r"model\.safetensors does not have the recorded SHA-256"):
+        BagClassifier.load(tmp_path / "model")
+    file.write_bytes(whole[:-1])
+    with pytest.raises(InputError, match=r"model\.safetensors has \d+ bytes"):
+        BagClassifier.load(tmp_path / "model")
+    file.unlink()
+    with pytest.raises(InputError, match=r"model\.safetensors is missing"):
+        BagClassifier.load(tmp_path / "model")
+    with pytest.raises(InputError, match="is not a folder"):
+        BagClassifier.load(tmp_path / "nowhere")
+
+
+def test_the_files_hold_no_pickle(tmp_path):
+    BagClassifier(**QUICK).fit(NEEDLES, NEEDLES.labels).save(tmp_path / "model")
+    names = sorted(path.name for path in (tmp_path / "model").iterdir())
+    assert names == ["manifest.json", "model.json", "model.safetensors"]
+    json.loads((tmp_path / "model" / "model.json").read_text())
+    header = (tmp_path / "model" / "model.safetensors").read_bytes()[8:9]
+    assert header == b"{"

@@ -1,0 +1,148 @@
+"""Laws of every pooling at every level under every likelihood, through a whole model."""
+
+from itertools import product
+
+import pytest
+import torch
+
+from bagwise.errors import InputError
+from bagwise.likelihoods import Bernoulli, Categorical
+from bagwise.models import assemble
+from bagwise.pooling import POOLINGS, ProbabilityPooling, Settings
+
+SIZES = [3, 1, 5, 2]
+OFFSETS = torch.tensor([0, 3, 4, 9, 11])
+LIKELIHOODS = {"bernoulli": Bernoulli(), "categorical": Categorical(3)}
+ALL = list(product(POOLINGS, ("embedding", "instance"), LIKELIHOODS))
+
+
+def makes_sense(name, level, likelihood):
+    return not issubclass(POOLINGS[name], ProbabilityPooling) or (level, likelihood) == ("instance", "bernoulli")
+
+
+SENSIBLE = [case for case in ALL if makes_sense(*case)]
+every = pytest.mark.parametrize("case", SENSIBLE, ids=" ".join)
+
+
+def model_of(case, heads=1, seed=5):
+    name, level, likelihood = case
+    return assemble(
+        (4,),
+        LIKELIHOODS[likelihood],
+        encoder="mlp",
+        pooling=name,
+        level=level,
+        dropout=None,
+        settings=Settings(attention_width=6, heads=heads),
+        generator=torch.Generator().manual_seed(seed),
+    )
+
+
+def instances_of(scale=1.0):
+    return torch.randn(11, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(3)) * scale
+
+
+def shuffled_within_bags(seed):
+    generator = torch.Generator().manual_seed(seed)
+    starts = OFFSETS[:-1].tolist()
+    return torch.cat(
+        [start + torch.randperm(size, generator=generator) for start, size in zip(starts, SIZES, strict=True)]
+    )
+
+
+@every
+@pytest.mark.parametrize("heads", [1, 2])
+def test_the_order_of_instances_within_a_bag_does_not_matter(case, heads):
+    model, instances = model_of(case, heads).double().eval(), instances_of()
+    before = model(instances, OFFSETS)
+    for seed in range(3):
+        order = shuffled_within_bags(seed)
+        after = model(instances[order], OFFSETS)
+        torch.testing.assert_close(after.scores, before.scores, rtol=1e-12, atol=1e-12)
+        torch.testing.assert_close(after.weights, before.weights[order], rtol=1e-12, atol=1e-12)
+
+
+@every
+@pytest.mark.parametrize("heads", [1, 2])
+def test_a_packed_batch_equals_its_bags_one_by_one(case, heads):
+    model, instances = model_of(case, heads).double().eval(), instances_of()
+    packed = model(instances, OFFSETS)
+    alone = [model(bag, torch.tensor([0, len(bag)])) for bag in instances.split(SIZES)]
+    torch.testing.assert_close(packed.scores, torch.cat([each.scores for each in alone]), rtol=1e-12, atol=1e-12)
+    torch.testing.assert_close(packed.weights, torch.cat([each.weights for each in alone]), rtol=1e-12, atol=1e-12)
+
+
+@every
+@pytest.mark.parametrize("heads", [1, 2])
+def test_weights_are_shares_that_sum_to_one_within_each_bag(case, heads):
+    weights = model_of(case, heads).double().eval()(instances_of(3.0), OFFSETS).weights
+    assert (weights >= 0).all()
+    for bag in weights.split(SIZES):
+        torch.testing.assert_close(bag.sum(0), torch.ones_like(bag[0]), rtol=0, atol=1e-12)
+    assert (weights[3] == 1.0).all()
+
+
+@every
+def test_gradients_agree_with_finite_differences_through_the_whole_model(case):
+    model, instances = model_of(case).double().eval(), instances_of().requires_grad_()
+    assert torch.autograd.gradcheck(lambda rows: tuple(model(rows, OFFSETS)), instances)
+
+
+@every
+@pytest.mark.parametrize("bags", ["one", "several"])
+def test_gradients_of_the_pooling_agree_with_finite_differences_in_values_and_parameters(case, bags):
+    name, level, likelihood = case
+    classes = LIKELIHOODS[likelihood]
+    settings = Settings(attention_width=3, heads=2)
+    width = 4 if level == "embedding" else classes.n_scores
+    pooling = (
+        POOLINGS[name].for_embeddings(width, settings)
+        if level == "embedding"
+        else POOLINGS[name].for_scores(width, classes, settings)
+    ).double()
+    values = torch.randn(11, width, dtype=torch.float64, generator=torch.Generator().manual_seed(3)).requires_grad_()
+    offsets = OFFSETS if bags == "several" else torch.tensor([0, 11])
+    parameters = dict(pooling.named_parameters())
+
+    def pooled(values, *given):
+        return tuple(torch.func.functional_call(pooling, dict(zip(parameters, given, strict=True)), (values, offsets)))
+
+    assert torch.autograd.gradcheck(pooled, (values, *parameters.values()))
+
+
+@every
+@pytest.mark.parametrize("heads", [1, 2])
+def test_every_parameter_learns(case, heads):
+    model, likelihood = model_of(case, heads).double().eval(), LIKELIHOODS[case[2]]
+    scores = model(instances_of(), OFFSETS).scores
+    likelihood.loss(scores, torch.tensor([0, 1, 1, 0])).sum().backward()
+    silent = [
+        name for name, parameter in model.named_parameters() if parameter.grad is None or not parameter.grad.any()
+    ]
+    assert silent == []
+
+
+@every
+@pytest.mark.parametrize("scale", [1e4, 1e8, 1e-20])
+def test_extreme_instances_give_finite_scores_weights_and_gradients_in_float32(case, scale):
+    model, likelihood = model_of(case).eval(), LIKELIHOODS[case[2]]
+    instances = instances_of(scale).float().requires_grad_()
+    scores, weights = model(instances, OFFSETS)
+    likelihood.loss(scores, torch.tensor([0, 1, 1, 0])).sum().backward()
+    assert scores.isfinite().all()
+    assert weights.isfinite().all()
+    torch.testing.assert_close(
+        torch.stack([bag.sum(0) for bag in weights.split(SIZES)]), torch.ones(4, weights.shape[1])
+    )
+    assert instances.grad.isfinite().all()
+    assert all(parameter.grad.isfinite().all() for parameter in model.parameters())
+
+
+@pytest.mark.parametrize("case", [case for case in ALL if case not in SENSIBLE], ids=" ".join)
+def test_combinations_that_make_no_sense_are_refused_with_the_reason(case):
+    title = POOLINGS[case[0]].title
+    reason = (
+        "embeddings are none: use level='instance'" if case[1] == "embedding" else "one positive class, so it needs two"
+    )
+    with pytest.raises(InputError, match=f"{title} combines probabilities.*{reason}"):
+        model_of(case)

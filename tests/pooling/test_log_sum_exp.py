@@ -1,0 +1,67 @@
+"""Log-sum-exp pooling: zₘ = 1/r log( 1/K Σₖ exp(r hₖₘ) )."""
+
+import math
+
+import pytest
+import torch
+
+from bagwise.errors import InputError
+from bagwise.pooling import LogSumExp
+
+ONE_BAG = torch.tensor([0, 4])
+
+
+@pytest.mark.parametrize("r", [0.1, 1.0, 5.0])
+def test_it_is_its_equation(r):
+    h = torch.randn(4, 3, dtype=torch.float64)
+    expected = [[math.log(sum(math.exp(r * float(h[k, m])) for k in range(4)) / 4) / r for m in range(3)]]
+    pooled = LogSumExp(r)(h, ONE_BAG).values
+    torch.testing.assert_close(pooled, torch.tensor(expected, dtype=torch.float64), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("r", [0.1, 1.0, 5.0])
+def test_the_weight_is_the_softmax_averaged_over_coordinates(r):
+    h = torch.randn(4, 3, dtype=torch.float64)
+    powers = [[math.exp(r * float(h[k, m])) for m in range(3)] for k in range(4)]
+    expected = [sum(powers[k][m] / sum(powers[j][m] for j in range(4)) for m in range(3)) / 3 for k in range(4)]
+    weights = LogSumExp(r)(h, ONE_BAG).weights.ravel()
+    torch.testing.assert_close(weights, torch.tensor(expected, dtype=torch.float64), rtol=1e-12, atol=1e-12)
+
+
+def test_the_weight_of_one_column_is_the_gradient():
+    h = torch.randn(4, 1, dtype=torch.float64, requires_grad=True)
+    pooled, weights = LogSumExp(2.5)(h, ONE_BAG)
+    (gradient,) = torch.autograd.grad(pooled.sum(), h)
+    torch.testing.assert_close(weights, gradient, rtol=1e-12, atol=1e-12)
+
+
+def test_the_sharpness_leads_from_the_mean_to_the_max():
+    h = torch.randn(4, 3, dtype=torch.float64)
+    torch.testing.assert_close(LogSumExp(1e-7)(h, ONE_BAG).values[0], h.mean(0), rtol=1e-6, atol=1e-6)
+    torch.testing.assert_close(LogSumExp(1e7)(h, ONE_BAG).values[0], h.amax(0), rtol=1e-6, atol=1e-6)
+    pooled = torch.cat([LogSumExp(r)(h, ONE_BAG).values for r in (0.1, 0.5, 1.0, 2.0, 10.0)])
+    assert (pooled.diff(dim=0) > 0).all()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("neighbours", [0, 2])
+def test_extreme_scores_reach_the_max_less_the_log_of_the_size(dtype, neighbours):
+    for scores in ([200.0, -200.0, 50.0], [-200.0, -1e4, -900.0], [1e30, 0.0]):
+        h = torch.tensor([*scores] + [0.0] * neighbours, dtype=dtype)[:, None].requires_grad_()
+        offsets = torch.tensor([0, len(scores), *([len(scores) + neighbours] * (neighbours > 0))])
+        pooled, weights = LogSumExp()(h, offsets)
+        torch.testing.assert_close(pooled[0, 0], torch.tensor(max(scores) - math.log(len(scores)), dtype=dtype))
+        (gradient,) = torch.autograd.grad(pooled[0, 0] + weights[0, 0], h)
+        assert gradient.isfinite().all()
+
+
+@pytest.mark.parametrize("r", [0.1, 1.0, 5.0])
+def test_one_instance_gives_back_its_own_score(r):
+    scores = torch.tensor([[-200.0], [0.3], [200.0]])
+    torch.testing.assert_close(LogSumExp(r)(scores, torch.arange(4)).values, scores)
+
+
+@pytest.mark.parametrize("r", [0.0, -1.0, float("nan"), float("inf")])
+def test_a_sharpness_that_is_not_positive_is_refused(r):
+    with pytest.raises(InputError, match=r"sharpness is .*; it must be a positive number"):
+        LogSumExp(r)

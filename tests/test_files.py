@@ -1,0 +1,228 @@
+"""Files are whole or not there, and a manifest finds what changed."""
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+from bagwise import files
+from bagwise.errors import InputError
+
+
+class InterruptionError(Exception):
+    pass
+
+
+@pytest.fixture
+def sealed(tmp_path):
+    folder = tmp_path / "sealed"
+    (folder / "inner").mkdir(parents=True)
+    (folder / "a.bin").write_bytes(b"one two three")
+    (folder / "inner" / "b.bin").write_bytes(b"four")
+    files.write_manifest(folder, "bags", count=2)
+    return folder
+
+
+def rewrite_manifest(folder, **changes):
+    path = folder / files.MANIFEST
+    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+
+
+def names_in(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_atomic_makes_the_file_and_its_folders(tmp_path):
+    with files.atomic(tmp_path / "new" / "folder" / "note.txt") as draft:
+        draft.write_text("whole")
+        assert names_in(tmp_path / "new" / "folder") == [draft.name]
+    assert (tmp_path / "new" / "folder" / "note.txt").read_text() == "whole"
+    assert names_in(tmp_path / "new" / "folder") == ["note.txt"]
+
+
+@pytest.mark.parametrize("error", [InterruptionError, KeyboardInterrupt])
+@pytest.mark.parametrize("written", [True, False])
+def test_an_exception_inside_atomic_leaves_the_old_file_and_no_stump(tmp_path, error, written):
+    target = tmp_path / "note.txt"
+    target.write_text("old")
+
+    def interrupted():
+        with files.atomic(target) as draft:
+            if written:
+                draft.write_text("half")
+            raise error
+
+    with pytest.raises(error):
+        interrupted()
+    assert target.read_text() == "old"
+    assert names_in(tmp_path) == ["note.txt"]
+
+
+def test_an_exception_inside_atomic_leaves_nothing_where_nothing_was(tmp_path):
+    def interrupted():
+        with files.atomic(tmp_path / "note.txt") as draft:
+            draft.write_text("half")
+            raise InterruptionError
+
+    with pytest.raises(InterruptionError):
+        interrupted()
+    assert names_in(tmp_path) == []
+
+
+def test_atomic_folder_replaces_the_old_folder_whole(tmp_path):
+    target = tmp_path / "run"
+    for content in ("first", "second"):
+        with files.atomic_folder(target) as draft:
+            (draft / "inner").mkdir()
+            (draft / "inner" / f"{content}.txt").write_text(content)
+    assert names_in(target / "inner") == ["second.txt"]
+    assert names_in(tmp_path) == ["run"]
+
+
+@pytest.mark.parametrize("stood", [True, False])
+def test_an_exception_inside_atomic_folder_leaves_what_stood_there(tmp_path, stood):
+    target = tmp_path / "run"
+    if stood:
+        target.mkdir()
+        (target / "old.txt").write_text("old")
+
+    def interrupted():
+        with files.atomic_folder(target) as draft:
+            (draft / "new.txt").write_text("half")
+            raise InterruptionError
+
+    with pytest.raises(InterruptionError):
+        interrupted()
+    assert names_in(tmp_path) == ["run"] * stood
+    assert not stood or (target / "old.txt").read_text() == "old"
+
+
+def test_a_folder_that_cannot_be_put_in_place_leaves_what_stood_there(tmp_path, monkeypatch):
+    target = tmp_path / "run"
+    target.mkdir()
+    (target / "old.txt").write_text("old")
+    rename = Path.replace
+
+    def fails_for_the_new(path, place):
+        if place == target and (path / "new.txt").exists():
+            raise InterruptionError
+        return rename(path, place)
+
+    def write():
+        with files.atomic_folder(target) as draft:
+            (draft / "new.txt").write_text("new")
+            monkeypatch.setattr(Path, "replace", fails_for_the_new)
+
+    with pytest.raises(InterruptionError):
+        write()
+    assert (target / "old.txt").read_text() == "old"
+    assert names_in(tmp_path) == ["run"]
+
+
+def test_json_comes_back_as_it_was(tmp_path):
+    content = {"words": "σ – ×", "numbers": [1, 2.5, -1e-300], "nothing": None, "nested": {"yes": True}}
+    files.write_json(tmp_path / "a.json", content)
+    assert files.read_json(tmp_path / "a.json") == content
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_json_refuses_what_is_no_number_and_keeps_the_old_file(tmp_path, value):
+    files.write_json(tmp_path / "a.json", {"loss": 1.0})
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        files.write_json(tmp_path / "a.json", {"loss": value})
+    assert files.read_json(tmp_path / "a.json") == {"loss": 1.0}
+    assert names_in(tmp_path) == ["a.json"]
+
+
+def test_a_missing_json_file_is_named_with_its_folder(tmp_path):
+    with pytest.raises(InputError, match=r"a\.json is missing; is .* the right folder\?"):
+        files.read_json(tmp_path / "a.json")
+
+
+@pytest.mark.parametrize("content", [b"{", b"", b'{"a": }', b"\xff\xfe"])
+def test_a_damaged_json_file_is_named(tmp_path, content):
+    (tmp_path / "a.json").write_bytes(content)
+    with pytest.raises(InputError, match=r"a\.json is damaged .*; restore it from a copy or make it again"):
+        files.read_json(tmp_path / "a.json")
+
+
+@pytest.mark.parametrize("size", [0, 1, 7, 8, 9, 16, 1000])
+def test_sha256_read_in_pieces_is_that_of_the_whole(tmp_path, monkeypatch, size):
+    monkeypatch.setattr(files, "CHUNK", 8)
+    content = bytes(number % 251 for number in range(size))
+    (tmp_path / "a").write_bytes(content)
+    assert files.sha256(tmp_path / "a") == hashlib.sha256(content).hexdigest()
+
+
+def test_a_manifest_seals_every_file_below(sealed):
+    manifest = files.read_manifest(sealed, "bags")
+    assert manifest["count"] == 2
+    assert sorted(manifest["files"]) == ["a.bin", "inner/b.bin"]
+    assert manifest["files"]["a.bin"] == {"bytes": 13, "sha256": hashlib.sha256(b"one two three").hexdigest()}
+    assert files.damages(sealed) == []
+
+
+def test_a_missing_file_is_found(sealed):
+    (sealed / "inner" / "b.bin").unlink()
+    with pytest.raises(InputError, match=r"inner/b\.bin is missing; restore the folder from a copy or make it again"):
+        files.read_manifest(sealed, "bags")
+    assert files.damages(sealed) == ["inner/b.bin is missing"]
+
+
+def test_a_changed_size_is_found(sealed):
+    (sealed / "a.bin").write_bytes(b"short")
+    with pytest.raises(InputError, match=r"a\.bin has 5 bytes instead of 13"):
+        files.read_manifest(sealed, "bags")
+    assert files.damages(sealed) == ["a.bin has 5 bytes instead of 13"]
+
+
+def test_a_flipped_bit_is_found_by_damages_and_not_on_every_load(sealed):
+    content = bytearray((sealed / "a.bin").read_bytes())
+    content[5] ^= 1
+    (sealed / "a.bin").write_bytes(content)
+    assert files.read_manifest(sealed, "bags")["count"] == 2
+    assert files.damages(sealed) == ["a.bin does not have the recorded SHA-256: its content changed"]
+
+
+@pytest.mark.parametrize("name", ["../x", "inner/../../x", "absolute"])
+def test_an_entry_that_points_outside_the_folder_is_reported(sealed, name):
+    outside = sealed.parent / "x"
+    outside.write_bytes(b"secret")
+    name = str(outside) if name == "absolute" else name
+    rewrite_manifest(sealed, files={name: {"bytes": 6, "sha256": files.sha256(outside)}})
+    assert files.damages(sealed) == [f"{name} points outside the folder"]
+    with pytest.raises(InputError, match="points outside the folder"):
+        files.read_manifest(sealed, "bags")
+
+
+def test_a_link_that_points_outside_the_folder_is_reported(sealed):
+    outside = sealed.parent / "x"
+    outside.write_bytes(b"one two three")
+    (sealed / "a.bin").unlink()
+    (sealed / "a.bin").symlink_to(outside)
+    assert files.damages(sealed) == ["a.bin points outside the folder"]
+    with pytest.raises(InputError, match="points outside the folder"):
+        files.read_manifest(sealed, "bags")
+
+
+def test_a_folder_of_another_kind_or_version_is_refused(sealed):
+    with pytest.raises(InputError, match=r"is not a run folder: its manifest\.json does not say so"):
+        files.read_manifest(sealed, "run")
+    rewrite_manifest(sealed, version=2)
+    with pytest.raises(InputError, match="written by a newer bagwise; update bagwise"):
+        files.read_manifest(sealed, "bags")
+
+
+def test_what_is_no_folder_or_has_no_manifest_is_refused(tmp_path):
+    with pytest.raises(InputError, match="is not a folder; check the path"):
+        files.read_manifest(tmp_path / "nowhere", "bags")
+    with pytest.raises(InputError, match=r"manifest\.json is missing"):
+        files.read_manifest(tmp_path, "bags")
+
+
+@pytest.mark.parametrize("entries", [{"a.bin": {}}, {"a.bin": 13}, ["a.bin"], None])
+def test_a_manifest_with_mangled_entries_is_an_input_error(sealed, entries):
+    rewrite_manifest(sealed, files=entries)
+    with pytest.raises(InputError):
+        files.read_manifest(sealed, "bags")

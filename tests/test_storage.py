@@ -1,0 +1,85 @@
+import numpy as np
+import pytest
+
+from bagwise.bags import Bags
+from bagwise.errors import InputError
+from bagwise.files import damages
+from bagwise.storage import load_bags, save_bags
+
+FIELDS = ("instances", "offsets", "labels", "names", "groups", "positions", "instance_labels")
+
+
+def sample(**changes):
+    fields = {
+        "labels": np.array(["a", 'b,\n"c"', "ü"]),
+        "names": np.array(["one", "two", "=three"]),
+        "groups": np.array([1, 1, 2]),
+        "positions": np.arange(12).reshape(6, 2),
+        "instance_labels": np.array([0, 1, 0, 0, 1, 1]),
+    }
+    rows = np.random.default_rng(0).normal(size=(6, 4)).astype(np.float32)
+    return Bags(rows, np.array([0, 1, 3, 6]), **{**fields, **changes})
+
+
+@pytest.mark.parametrize(
+    "bags",
+    [
+        sample(),
+        sample(labels=np.array([True, False, True])),
+        sample(labels=np.array([0.1, 1e-300, 3.0])),
+        sample(labels=np.array(["x", "y", "z"], dtype=object)),
+        sample(labels=None, names=None, groups=None, positions=None, instance_labels=None),
+        Bags(np.zeros((3, 5, 5, 3), dtype=np.uint8), np.array([0, 3]), labels=np.array([7])),
+    ],
+    ids=["all", "bool", "float", "object", "bare", "images"],
+)
+def test_every_field_comes_back_as_it_was(tmp_path, bags):
+    save_bags(bags, tmp_path / "bags")
+    again = load_bags(tmp_path / "bags")
+    for field in FIELDS:
+        before, after = getattr(bags, field), getattr(again, field)
+        if before is None:
+            assert after is None
+        else:
+            np.testing.assert_array_equal(before, after)
+            assert before.dtype.kind in (after.dtype.kind, "O")
+
+
+def test_instances_stay_on_disk(tmp_path):
+    save_bags(sample(), tmp_path / "bags")
+    bags = load_bags(tmp_path / "bags")
+    assert isinstance(bags.instances.base, np.memmap) or isinstance(bags.instances, np.memmap)
+    assert np.shares_memory(bags[1:].instances, bags.instances)
+
+
+@pytest.mark.parametrize("file", ["instances.npy", "offsets.npy", "bags.csv", "positions.npy", "instance_labels.npy"])
+def test_a_flipped_bit_is_found(tmp_path, file):
+    folder = tmp_path / "bags"
+    save_bags(sample(), folder)
+    assert damages(folder) == []
+    content = bytearray((folder / file).read_bytes())
+    content[-2] ^= 1
+    (folder / file).write_bytes(bytes(content))
+    assert file in damages(folder)[0]
+    if file != "instances.npy":
+        with pytest.raises(InputError, match=file):
+            load_bags(folder)
+
+
+@pytest.mark.parametrize("file", ["instances.npy", "bags.csv"])
+def test_missing_and_cut_files_are_never_loaded(tmp_path, file):
+    folder = tmp_path / "bags"
+    save_bags(sample(), folder)
+    whole = (folder / file).read_bytes()
+    (folder / file).write_bytes(whole[:-1])
+    with pytest.raises(InputError, match=f"{file} has"):
+        load_bags(folder)
+    (folder / file).unlink()
+    with pytest.raises(InputError, match=f"{file} is missing"):
+        load_bags(folder)
+
+
+def test_labels_that_are_no_words_or_numbers_are_refused_and_nothing_is_written(tmp_path):
+    with pytest.raises(InputError, match="labels are object"):
+        save_bags(sample(labels=np.array([(1,), (2,), (3,)], dtype=object)[:, 0:1].ravel()), tmp_path / "bags")
+    assert list(tmp_path.iterdir()) == []

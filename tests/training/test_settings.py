@@ -1,0 +1,49 @@
+from itertools import pairwise
+
+import pytest
+import torch
+from torch import nn
+
+from bagwise.errors import InputError
+from bagwise.training.settings import SCHEDULES, TrainingSettings
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("epochs", 0),
+        ("batch_size", 0),
+        ("patience", 0),
+        ("learning_rate", 0.0),
+        ("learning_rate", float("nan")),
+        ("weight_decay", -1.0),
+        ("momentum", 1.0),
+        ("optimizer", "adamw"),
+        ("schedule", "cosin"),
+    ],
+)
+def test_impossible_settings_are_refused_by_name(field, value):
+    with pytest.raises(InputError, match=field):
+        TrainingSettings(**{field: value})
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_schedules_start_at_the_learning_rate_and_never_rise(schedule):
+    settings = TrainingSettings(epochs=10, learning_rate=0.1, schedule=schedule)
+    rates = [settings.learning_rate_at(epoch) for epoch in range(10)]
+    assert rates[0] == pytest.approx(0.1)
+    assert all(later <= earlier for earlier, later in pairwise(rates))
+    assert min(rates) > 0
+
+
+@pytest.mark.parametrize("name", ["adam", "sgd"])
+def test_the_optimizer_is_torchs_with_l2_penalty(name):
+    """One step against the textbook formula."""
+    weight = nn.Parameter(torch.tensor([2.0], dtype=torch.float64))
+    settings = TrainingSettings(optimizer=name, learning_rate=0.1, weight_decay=0.5, momentum=0.9)
+    optimizer = settings.build_optimizer([weight])
+    weight.grad = torch.tensor([3.0], dtype=torch.float64)
+    optimizer.step()
+    gradient = 3.0 + 0.5 * 2.0
+    step = gradient if name == "sgd" else gradient / (abs(gradient) + 1e-8)  # Adam's first step is a sign
+    assert weight.item() == pytest.approx(2.0 - 0.1 * step, abs=1e-9)
