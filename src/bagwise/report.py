@@ -23,7 +23,6 @@ from bagwise.runs import Run
 from bagwise.summary import Plain, summarise
 
 FIGURE_SIZE = (3.6, 3.0)  # inches; a page shows three side by side
-NO_BREAK = "\N{NO-BREAK SPACE}"
 
 # title and meaning of each metric, in the order of the page
 METRICS = {
@@ -114,8 +113,8 @@ def share(value: float, digits: int = 3) -> str:
 
 
 def interval(bounds: list[float] | None, digits: int = 3) -> str:
-    """Both ends of an interval, which stay on one line, or n/a."""
-    return "n/a" if bounds is None else f"{bounds[0]:.{digits}f}{NO_BREAK}–{NO_BREAK}{bounds[1]:.{digits}f}"
+    """Both ends of an interval, or n/a."""
+    return "n/a" if bounds is None else f"{bounds[0]:.{digits}f} – {bounds[1]:.{digits}f}"
 
 
 def _drawing(name: str, title: str, caption: str, draw: Callable[[Axes], Any]) -> Drawing:
@@ -133,7 +132,8 @@ def _roc(summary: Plain) -> Drawing:
     title = "ROC curve"
     if not curves:
         return Drawing(title, "Not defined: all test bags are of one class.", None)
-    caption = f"AUC {number(summary['metrics']['auc']['value'])}; the dashed diagonal is chance."
+    area = "AUC" if len(summary["roc"]) == 1 else "Mean AUC"
+    caption = f"{area} {number(summary['metrics']['auc']['value'])}; the dashed diagonal is chance."
     return _drawing("roc", title, caption, lambda axes: figures.draw_roc(axes, curves))
 
 
@@ -146,8 +146,9 @@ def _precision_recall(summary: Plain) -> Drawing:
     title = "Precision and recall"
     if not curves:
         return Drawing(title, "Not defined: no test bag is positive.", None)
-    area = number(summary["metrics"]["average_precision"]["value"])
-    caption = f"Average precision {area}; dashed: the share of positive bags."
+    area = "Average precision" if len(summary["precision_recall"]) == 1 else "Mean average precision"
+    value = number(summary["metrics"]["average_precision"]["value"])
+    caption = f"{area} {value}; dashed: the share of positive bags."
     return _drawing("precision-recall", title, caption, lambda axes: figures.draw_precision_recall(axes, curves))
 
 

@@ -43,7 +43,7 @@ def test_scikit_learn(estimator, check):
 
 @pytest.mark.parametrize("pooling", ["gated attention", "attention", "max", "mean", "log-sum-exp", "noisy_or", "ISR"])
 def test_it_learns_what_decides(pooling):
-    """On bags it has not seen it ranks bags well, and its weights find the needles (where the pooling has weights)."""
+    """On bags it has not seen it ranks bags well, and its weights or scores find the needles."""
     from bagwise.evaluation import evaluate
 
     train, test = load_dataset("needles", n_bags=150, shift=3.0), load_dataset("needles", n_bags=100, shift=3.0, seed=1)
@@ -51,7 +51,7 @@ def test_it_learns_what_decides(pooling):
     model = BagClassifier(pooling=pooling, level=level, epochs=12, batch_size=4, learning_rate=2e-3, random_state=0)
     judged = evaluate(model.fit(train, train.labels), test, test.labels)
     assert judged.metrics["bags"]["auc"]["value"] > 0.9
-    if pooling != "mean":
+    if pooling not in ("mean", "max"):  # all weigh the same; coordinates won by any instance, for either class
         assert judged.metrics["instances"]["weights"]["auc"] > 0.9
     assert judged.metrics["instances"]["scores"]["auc"] > 0.9
 

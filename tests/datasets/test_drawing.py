@@ -1,0 +1,34 @@
+import numpy as np
+import pytest
+
+from bagwise.datasets.drawing import draw_bags
+from bagwise.errors import InputError
+
+TARGET = np.arange(100) % 10 == 9
+
+
+def test_a_bag_is_positive_if_and_only_if_it_holds_a_target():
+    drawn = draw_bags(TARGET, 200, 10, 2, np.random.default_rng(0))
+    held = np.add.reduceat(TARGET[drawn.rows], drawn.offsets[:-1])
+    np.testing.assert_array_equal(held > 0, drawn.labels == 1)
+    assert drawn.labels.sum() == 100
+
+
+def test_sizes_have_the_mean_and_spread_asked_for_and_are_at_least_one():
+    sizes = np.diff(draw_bags(TARGET, 4000, 50, 10, np.random.default_rng(0)).offsets)
+    assert abs(sizes.mean() - 50) < 1
+    assert abs(sizes.std() - 10) < 0.5
+    assert np.diff(draw_bags(TARGET, 500, 1, 3, np.random.default_rng(0)).offsets).min() == 1
+
+
+def test_a_positive_bag_is_a_plain_draw_that_holds_a_target():
+    """Given at least one, the number of targets is binomial: its mean is K p / (1 − (1 − p)^K)."""
+    drawn = draw_bags(TARGET, 4000, 10, 0, np.random.default_rng(0))
+    held = np.add.reduceat(TARGET[drawn.rows], drawn.offsets[:-1])[drawn.labels == 1]
+    assert held.mean() == pytest.approx(1 / (1 - 0.9**10), abs=0.06)
+
+
+@pytest.mark.parametrize(("n_bags", "mean", "spread"), [(1, 10, 2), (10, 0, 2), (10, 5, -1)])
+def test_impossible_numbers_are_refused(n_bags, mean, spread):
+    with pytest.raises(InputError):
+        draw_bags(TARGET, n_bags, mean, spread, np.random.default_rng(0))

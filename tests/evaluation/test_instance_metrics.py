@@ -1,0 +1,39 @@
+import numpy as np
+import pytest
+
+from bagwise.bags import Bags
+from bagwise.evaluation import instance_metrics
+
+
+def bags(labels, sizes):
+    return Bags(np.zeros((len(labels), 1)), np.concatenate([[0], np.cumsum(sizes)]), instance_labels=np.array(labels))
+
+
+def test_metrics_are_means_over_bags_that_hold_both_kinds():
+    """One bag ranked right, one ranked wrong, one without key instances, one of key instances alone."""
+    found = instance_metrics(
+        bags([1, 0, 0, 1, 0, 0, 1, 1], [2, 2, 2, 2]), np.array([0.9, 0.1, 0.9, 0.1, 0.5, 0.5, 0.3, 0.7])
+    )
+    assert found == {"auc": 0.5, "average_precision": 0.75, "top_1": 0.5, "n_bags": 2}
+
+
+def test_bags_of_different_sizes_are_not_compared():
+    """Weights are smaller in a large bag; within each bag the order is perfect."""
+    labels = [1, 0, *([1] + [0] * 99)]
+    weights = np.array([0.9, 0.1, *([0.05] + [0.95 / 99] * 99)])
+    assert instance_metrics(bags(labels, [2, 100]), weights)["auc"] == 1.0
+
+
+def test_ties_share_the_first_place():
+    assert instance_metrics(bags([1, 0, 0, 0], [4]), np.full(4, 0.25)) == {
+        "auc": 0.5,
+        "average_precision": 0.25,
+        "top_1": 0.25,
+        "n_bags": 1,
+    }
+
+
+def test_without_such_bags_or_labels_nothing_is_claimed():
+    assert instance_metrics(bags([0, 0], [2]), np.array([0.4, 0.6]))["auc"] is None
+    with pytest.raises(ValueError, match="no instance labels"):
+        instance_metrics(Bags(np.zeros((1, 1)), np.array([0, 1])), np.ones(1))
