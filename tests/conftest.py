@@ -13,3 +13,13 @@ torch.set_num_threads(1)  # two test processes share two cores
 @pytest.fixture(autouse=True)
 def _fixed_draws():
     torch.manual_seed(5)
+
+
+@pytest.fixture(scope="session")
+def digits_run(tmp_path_factory):
+    """A small run on digits; it is shared, so a test that changes one copies it first."""
+    from bagwise.runs import execute
+
+    data = {"data": "digits", "options": {"n_bags": 40}, "test": None, "split_seed": 1}
+    parameters = {"epochs": 2, "random_state": 1, "batch_size": 8, "learning_rate": 1e-3}
+    return execute(tmp_path_factory.mktemp("digits") / "run", {"data": data, "parameters": parameters})

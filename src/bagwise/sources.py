@@ -17,6 +17,11 @@ class Source(NamedTuple):
     test: Bags | None
 
 
+def located(data: str) -> str:
+    """DATA so that it is found from any folder: a data set's name as it is, a path made absolute."""
+    return str(Path(data).resolve()) if Path(data).exists() else canonical(data)
+
+
 def open_source(data: str, **options: Any) -> Source:
     """Open DATA; the options are those of the data set's loader.
 

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from bagwise.pooling import Attention
+from layouts import offsets_with_neighbours, weights_and_weighted_mean
 
 
 def transcribed(h, V, w):
@@ -14,9 +15,7 @@ def transcribed(h, V, w):
         sum(w_l * math.tanh(sum(v * x for v, x in zip(row, h_k, strict=True))) for w_l, row in zip(w, V, strict=True))
         for h_k in h
     ]
-    total = sum(math.exp(each) for each in relevance)
-    a = [math.exp(each) / total for each in relevance]
-    return a, [sum(a_k * h_k[m] for a_k, h_k in zip(a, h, strict=True)) for m in range(len(h[0]))]
+    return weights_and_weighted_mean(relevance, h)
 
 
 @pytest.mark.parametrize("size", [1, 2, 7])
@@ -24,8 +23,7 @@ def transcribed(h, V, w):
 def test_it_is_equations_seven_and_eight(size, neighbours):
     pooling = Attention(width=5, attention_width=6).double()
     h = torch.randn(size + neighbours, 5, dtype=torch.float64) * 2
-    offsets = torch.tensor([0, size, *([size + neighbours] * (neighbours > 0))])
-    pooled, weights = pooling(h, offsets)
+    pooled, weights = pooling(h, offsets_with_neighbours(size, neighbours))
     a, z = transcribed(h[:size].tolist(), pooling.V.weight.tolist(), pooling.w.weight[0].tolist())
     assert weights[:size, 0].tolist() == pytest.approx(a, rel=1e-12)
     assert pooled[0].tolist() == pytest.approx(z, rel=1e-11, abs=1e-12)

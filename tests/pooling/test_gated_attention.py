@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from bagwise.pooling import Attention, GatedAttention
+from layouts import offsets_with_neighbours, weights_and_weighted_mean
 
 
 def times(matrix, vector):
@@ -22,9 +23,7 @@ def transcribed(h, V, U, w):
         sum(w_l * math.tanh(v) * sigm(u) for w_l, v, u in zip(w, times(V, h_k), times(U, h_k), strict=True))
         for h_k in h
     ]
-    total = sum(math.exp(each) for each in relevance)
-    a = [math.exp(each) / total for each in relevance]
-    return a, [sum(a_k * h_k[m] for a_k, h_k in zip(a, h, strict=True)) for m in range(len(h[0]))]
+    return weights_and_weighted_mean(relevance, h)
 
 
 @pytest.mark.parametrize("size", [1, 2, 7])
@@ -32,8 +31,7 @@ def transcribed(h, V, U, w):
 def test_it_is_equations_seven_and_nine(size, neighbours):
     pooling = GatedAttention(width=5, attention_width=6).double()
     h = torch.randn(size + neighbours, 5, dtype=torch.float64) * 2
-    offsets = torch.tensor([0, size, *([size + neighbours] * (neighbours > 0))])
-    pooled, weights = pooling(h, offsets)
+    pooled, weights = pooling(h, offsets_with_neighbours(size, neighbours))
     V, U, w = (layer.weight.tolist() for layer in (pooling.V, pooling.U, pooling.w))
     a, z = transcribed(h[:size].tolist(), V, U, w[0])
     assert weights[:size, 0].tolist() == pytest.approx(a, rel=1e-12)

@@ -7,6 +7,7 @@ import torch
 
 from bagwise.errors import InputError
 from bagwise.pooling import LogSumExp
+from layouts import offsets_with_neighbours
 
 ONE_BAG = torch.tensor([0, 4])
 
@@ -48,8 +49,7 @@ def test_the_sharpness_leads_from_the_mean_to_the_max():
 def test_extreme_scores_reach_the_max_less_the_log_of_the_size(dtype, neighbours):
     for scores in ([200.0, -200.0, 50.0], [-200.0, -1e4, -900.0], [1e30, 0.0]):
         h = torch.tensor([*scores] + [0.0] * neighbours, dtype=dtype)[:, None].requires_grad_()
-        offsets = torch.tensor([0, len(scores), *([len(scores) + neighbours] * (neighbours > 0))])
-        pooled, weights = LogSumExp()(h, offsets)
+        pooled, weights = LogSumExp()(h, offsets_with_neighbours(len(scores), neighbours))
         torch.testing.assert_close(pooled[0, 0], torch.tensor(max(scores) - math.log(len(scores)), dtype=dtype))
         (gradient,) = torch.autograd.grad(pooled[0, 0] + weights[0, 0], h)
         assert gradient.isfinite().all()

@@ -8,20 +8,8 @@ import torch
 
 from bagwise.errors import InputError
 from bagwise.pooling import NoisyAnd
+from layouts import EXTREMES, MODERATE
 
-MODERATE = [-2.5, -0.7, 0.1, 0.4, 1.9, 3.0]
-EXTREMES = [
-    [-200.0, -50.0, 0.3, 50.0, 200.0],
-    [-200.0, -50.0, -199.5],
-    [200.0, 50.0, 199.5],
-    [-200.0, 200.0],
-    [-200.0, -200.0],
-    [-200.0],
-    [-18.5],
-    [-50.0],
-    [50.0],
-    [200.0],
-]
 shapes = pytest.mark.parametrize(("slope", "threshold"), [(10.0, 0.5), (7.5, 0.2), (1.0, 0.9), (40.0, 0.5)])
 
 
@@ -75,7 +63,7 @@ def test_moderate_scores_give_the_plain_formula(slope, threshold):
 
 
 @shapes
-@pytest.mark.parametrize("scores", EXTREMES, ids=str)
+@pytest.mark.parametrize("scores", [*EXTREMES, [-200.0], [-18.5], [-50.0], [50.0], [200.0]], ids=str)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_extreme_scores_give_the_formula_of_many_digits(slope, threshold, scores, dtype):
     pooling = pooling_of(slope, threshold, dtype)

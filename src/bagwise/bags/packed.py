@@ -150,7 +150,7 @@ class Bags:
         """(n_instances,): the bag each instance belongs to."""
         return np.repeat(np.arange(len(self)), self.sizes)
 
-    def name(self, bag: int) -> str:
+    def name(self, bag: int | np.integer) -> str:
         """The name of a bag, or its number when bags have no names."""
         return str(bag) if self.names is None else str(self.names[bag])
 

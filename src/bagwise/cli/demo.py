@@ -13,7 +13,7 @@ DATA: dict[str, Any] = {"data": "digits", "options": {}, "test": None}
 PARAMETERS = {
     "pooling": "gated attention",
     "epochs": 25,
-    "batch_size": 2,
+    "batch_size": 4,
     "learning_rate": 1e-3,
     "validation": 0.2,
     "random_state": 0,

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bagwise.bags import Bags
+from bagwise.bags import Bags, fingerprint
 from bagwise.errors import InputError
 from bagwise.estimators import BagClassifier
 from bagwise.evaluation import Evaluation, evaluate
@@ -15,6 +15,7 @@ from bagwise.runs.environment import describe_environment
 from bagwise.runs.parts import known_labels, split_source
 from bagwise.runs.rows import prediction_rows
 from bagwise.runs.run import KIND, Run, write_table
+from bagwise.sources import located
 from bagwise.training import Progress
 
 CHECKPOINT = "checkpoint.safetensors"
@@ -34,6 +35,7 @@ def execute(
     resume : go on with a run that was cut; a finished one is returned as it is
     """
     folder = Path(folder)
+    description = _located(description)
     stored = folder / "parameters.json"
     if stored.exists():
         _check_same(read_json(stored), description, folder, resume)
@@ -68,12 +70,19 @@ def _write_results(folder: Path, estimator: BagClassifier, test: Bags, labels: n
     _write_weights(folder / "weights.npy", judged)
     write_json(folder / "metrics.json", judged.metrics)
     (folder / CHECKPOINT).unlink(missing_ok=True)
-    write_manifest(folder, KIND)
+    write_manifest(folder, KIND, test_bags=fingerprint(test))
 
 
 def _write_weights(path: Path, judged: Evaluation) -> None:
     with atomic(path) as draft, draft.open("wb") as stream:
         np.save(stream, judged.weights, allow_pickle=False)
+
+
+def _located(description: dict[str, Any]) -> dict[str, Any]:
+    """Paths made absolute, so that the run finds its data from any folder."""
+    data = description["data"]
+    places = {name: located(data[name]) for name in ("data", "test") if isinstance(data[name], str)}
+    return {**description, "data": {**data, **places}}
 
 
 def _completed(description: dict[str, Any]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from bagwise.bags import Bags
+from bagwise.bags import Bags, fingerprint
 from bagwise.errors import InputError
 from bagwise.files import atomic, read_json, read_manifest
 from bagwise.runs.parts import Parts, split_source
@@ -33,7 +33,7 @@ class Run:
         self.folder = Path(folder)
         if (self.folder / "checkpoint.safetensors").exists() and not (self.folder / "manifest.json").exists():
             raise InputError(f"{self.folder} is a run that is not finished; go on with `bagwise train … --resume`")
-        read_manifest(self.folder, KIND)
+        self.manifest = read_manifest(self.folder, KIND)
 
     @cached_property
     def parameters(self) -> dict[str, Any]:
@@ -62,7 +62,7 @@ class Run:
     def weights(self) -> np.ndarray:
         return np.load(self.folder / "weights.npy", allow_pickle=False)
 
-    @property
+    @cached_property
     def classes(self) -> list[str]:
         """The classes as they stand in the titles of predictions.csv."""
         return [str(label) for label in read_json(self.folder / "model" / "model.json")["classes"]["values"]]
@@ -91,8 +91,7 @@ class Run:
     def test_bags(self) -> Bags:
         """The test bags; refused if the data changed since the run."""
         bags = self.parts().test
-        names = [bags.name(bag) for bag in range(len(bags))]
-        if names != [row["bag"] for row in self.predictions] or bags.n_instances != len(self.weights):
+        if fingerprint(bags) != self.manifest.get("test_bags"):
             raise InputError(f"the data '{self.parameters['data']['data']}' changed since {self.folder} was trained")
         return bags
 

@@ -6,7 +6,7 @@ the pictures and the true key instances need the data; without them the summary 
 
 import math
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -17,57 +17,30 @@ from bagwise.evaluation.bag_metrics import BINS, auc, average_precision
 from bagwise.evaluation.intervals import DRAWS, LEVEL
 from bagwise.figures.calibration import calibration_bins
 from bagwise.figures.confusion import count_confusions
-from bagwise.figures.pictures import data_uri, displayable, is_picture
+from bagwise.figures.pictures import is_picture
 from bagwise.figures.precision_recall import precision_recall_points
 from bagwise.figures.roc import roc_points
 from bagwise.files import read_json
 from bagwise.inputs import encoder_shape
 from bagwise.names import canonical
 from bagwise.runs import Run
+from bagwise.summary.judged import Judged, Plain
+from bagwise.summary.telling import telling_bags
 
-MOST_INSTANCES = 12
 HISTOGRAM_BINS = 20
 SMALL_PICTURE = 32  # images up to this side are shown pixel by pixel
-
-Plain = dict[str, Any]
-
-
-class Judged(NamedTuple):
-    """What the run says of its test bags; classes are numbers of ``classes``."""
-
-    classes: list[str]
-    targets: np.ndarray
-    predicted: np.ndarray
-    probabilities: np.ndarray  # (n_bags, n_classes)
-    weights: np.ndarray  # (n_instances,)
-    offsets: np.ndarray
-    rows: list[dict[str, str]]  # predictions.csv
-
-    @property
-    def two_classes(self) -> bool:
-        """Whether the second class is the positive one, of which everything speaks."""
-        return len(self.classes) == 2
-
-
-class Kind(NamedTuple):
-    """A kind of telling bag: those that ``belong``, the highest ``measure`` first, at most ``most`` of them."""
-
-    name: str
-    belong: np.ndarray
-    measure: np.ndarray
-    most: int
 
 
 def summarise(run: Run) -> Plain:
     """Everything there is to show of a run; it can be written as JSON, and the same run always gives the same."""
     bags, missing = _reopened(run)
-    judged = _judged(run)
+    judged = Judged.read(run)
     return {
         "facts": _facts(run, judged),
         "metrics": run.metrics["bags"],
         "key_instances": run.metrics.get("instances", {}),
         "intervals": {"level": LEVEL, "draws": DRAWS, "by": "group" if "group" in run.predictions[0] else "bag"},
-        "telling_bags": _telling_bags(judged, bags),
+        "telling_bags": telling_bags(judged, bags),
         "data": _data(bags, missing),
         **_curves(judged),
         "confusion": count_confusions(judged.targets, judged.predicted, len(judged.classes)).tolist(),
@@ -88,13 +61,6 @@ def best_epoch(history: list[dict[str, float | None]]) -> int | None:
     ]
     epoch = min(judged)[1] if judged else history[-1]["epoch"] if history else None
     return None if epoch is None else int(epoch)
-
-
-def _judged(run: Run) -> Judged:
-    """Read it all once."""
-    classes, rows = run.classes, run.predictions
-    predicted = np.array([classes.index(row["predicted"]) for row in rows], dtype=int)
-    return Judged(classes, run.targets, predicted, run.probabilities, run.weights, run.offsets, rows)
 
 
 def _facts(run: Run, judged: Judged) -> Plain:
@@ -134,77 +100,6 @@ def _data(bags: Bags | None, missing: str | None) -> Plain:
         "pictures": is_picture(shape),
         "pixelated": is_picture(shape) and max(shape[:2]) <= SMALL_PICTURE,
         "key_instances": bags is not None and bags.instance_labels is not None,
-    }
-
-
-def _telling_bags(judged: Judged, bags: Bags | None) -> list[Plain]:
-    chosen = {
-        kind.name: np.flatnonzero(kind.belong)[np.argsort(-kind.measure[kind.belong], kind="stable")][: kind.most]
-        for kind in _kinds(judged)
-    }
-    shown = {int(bag): _heaviest(judged, int(bag)) for rows in chosen.values() for bag in rows}
-    pictures = _pictures(bags, sorted({int(row) for rows in shown.values() for row in rows}))
-    return [
-        {"kind": name, "bags": [_bag(judged, bags, int(bag), shown[int(bag)], pictures) for bag in rows]}
-        for name, rows in chosen.items()
-    ]
-
-
-def _kinds(judged: Judged) -> list[Kind]:
-    """With two classes hits, misses, false alarms and rejections, by the positive class; else right and wrong."""
-    right = judged.predicted == judged.targets
-    if not judged.two_classes:
-        surest = judged.probabilities.max(axis=1)
-        return [Kind("right", right, surest, 4), Kind("wrong", ~right, surest, 4)]
-    positive, probability = judged.targets == 1, judged.probabilities[:, 1]
-    return [
-        Kind("hits", positive & right, probability, 3),
-        Kind("misses", positive & ~right, -probability, 3),
-        Kind("false alarms", ~positive & ~right, probability, 3),
-        Kind("rejections", ~positive & right, -probability, 2),
-    ]
-
-
-def _heaviest(judged: Judged, bag: int) -> np.ndarray:
-    """Rows of a bag's instances of most weight, in that order."""
-    start, end = judged.offsets[bag : bag + 2]
-    return start + np.argsort(-judged.weights[start:end], kind="stable")[:MOST_INSTANCES]
-
-
-def _pictures(bags: Bags | None, rows: list[int]) -> dict[int, str]:
-    """A data URI for each of these rows, if they are images; they share one scale of brightness."""
-    if bags is None or not is_picture(bags.instance_shape):
-        return {}
-    return {row: data_uri(image) for row, image in zip(rows, displayable(bags.instances[rows]), strict=True)}
-
-
-def _bag(judged: Judged, bags: Bags | None, bag: int, rows: np.ndarray, pictures: dict[int, str]) -> Plain:
-    """A bag with its heaviest instances; the probability is that of the positive class, or of the one predicted."""
-    start, end = (int(row) for row in judged.offsets[bag : bag + 2])
-    speaking = 1 if judged.two_classes else int(judged.predicted[bag])
-    key = None if bags is None or bags.instance_labels is None else bags.instance_labels[start:end] > 0
-    left_out = np.setdiff1d(np.arange(start, end), rows)
-    return {
-        "name": judged.rows[bag]["bag"],
-        "label": judged.rows[bag]["label"],
-        "predicted": judged.rows[bag]["predicted"],
-        "probability": float(judged.probabilities[bag, speaking]),
-        "probability_of": judged.classes[speaking],
-        "n_instances": end - start,
-        "instances": [
-            {
-                "number": int(row) - start,
-                "weight": float(judged.weights[row]),
-                "key": None if key is None else bool(key[row - start]),
-                "picture": pictures.get(int(row)),
-            }
-            for row in rows
-        ],
-        "left_out": {
-            "n_instances": len(left_out),
-            "weight": float(judged.weights[left_out].sum()),
-            "n_key": None if key is None else int(key[left_out - start].sum()),
-        },
     }
 
 

@@ -1,0 +1,45 @@
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from bagwise.datasets import load_dataset
+from bagwise.estimators import BagClassifier
+from bagwise.storage import save_bags
+from command_line import QUICK, bagwise, refused
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("judge")
+    assert bagwise("train", "needles", "run", *QUICK, "-q", cwd=folder).returncode == 0
+    save_bags(load_dataset("needles", n_bags=12, seed=5).replace(labels=None), folder / "new")
+    return folder
+
+
+def test_evaluating_again_gives_the_numbers_of_the_run(folder):
+    result = bagwise("evaluate", "run", "--json", cwd=folder)
+    assert json.loads(result.stdout) == json.loads((folder / "run" / "metrics.json").read_text())
+    assert "accuracy" in bagwise("evaluate", "run", "needles", cwd=folder).stdout
+
+
+def test_predictions_are_the_models_to_the_last_digit(folder):
+    result = bagwise("predict", "run", "new", "--out", "p.csv", "--weights", "w.csv", cwd=folder)
+    assert "wrote predictions of 12 bags" in result.stdout
+    model, bags = BagClassifier.load(folder / "run" / "model"), load_dataset("needles", n_bags=12, seed=5)
+    with (folder / "p.csv").open() as stream:
+        rows = list(csv.DictReader(stream))
+    assert "label" not in rows[0]
+    np.testing.assert_array_equal([float(row["probability 1"]) for row in rows], model.predict_proba(bags)[:, 1])
+    with (folder / "w.csv").open() as stream:
+        weights = [float(row["weight"]) for row in csv.DictReader(stream)]
+    np.testing.assert_array_equal(weights, model.weigh(bags).astype(float))
+
+
+def test_mistakes_are_refused_with_the_fix(folder):
+    assert "the model needs 16 features" in refused(bagwise("predict", "run", "digits", "--out", "x.csv", cwd=folder))
+    assert not (folder / "x.csv").exists()
+    assert "have no labels" in refused(bagwise("evaluate", "run", "new", cwd=folder))
+    assert "is not a folder" in refused(bagwise("evaluate", "nowhere", cwd=folder))
+    assert "Missing option" in refused(bagwise("predict", "run", "new", cwd=folder))

@@ -1,0 +1,9 @@
+from command_line import QUICK, bagwise, refused
+
+
+def test_a_report_can_be_written_again_elsewhere(tmp_path):
+    assert bagwise("train", "needles", "run", *QUICK, "-q", cwd=tmp_path).returncode == 0
+    result = bagwise("report", "run", "--out", "pages/page.html", cwd=tmp_path)
+    assert "wrote report: pages/page.html" in result.stdout
+    assert (tmp_path / "pages" / "page.html").read_bytes() == (tmp_path / "run" / "report.html").read_bytes()
+    assert "is not a folder" in refused(bagwise("report", "nowhere", cwd=tmp_path))

@@ -1,0 +1,91 @@
+import json
+import shlex
+import signal
+import subprocess
+import time
+
+import pytest
+
+from bagwise.files import sha256
+from command_line import QUICK, bagwise, command, refused
+
+
+def test_training_says_what_it_wrote_and_what_to_do_next(tmp_path):
+    result = bagwise("train", "needles", "run", *QUICK, cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    for words in ("accuracy", "95 % interval", "wrote run: run", "wrote report: run/report.html", "next: open"):
+        assert words in result.stdout
+    assert (tmp_path / "run" / "report.html").exists()
+
+
+def test_json_is_one_object_and_quiet_is_silent(tmp_path):
+    result = bagwise("train", "needles", "run", *QUICK, "--json", cwd=tmp_path)
+    assert json.loads(result.stdout)["metrics"]["n_bags"] == 6
+    silent = bagwise("train", "needles", "other", *QUICK, "--quiet", cwd=tmp_path)
+    assert (silent.stdout, silent.stderr, silent.returncode) == ("", "", 0)
+
+
+def test_a_toml_file_and_flags_train_the_same_model(tmp_path):
+    (tmp_path / "run.toml").write_text(
+        'epochs = 2\nbatch_size = 8\npooling = "noisy-or"\nlevel = "instance"\n[data]\nn_bags = 30\n'
+    )
+    bagwise("train", "needles", "file", "--config", "run.toml", "-q", cwd=tmp_path)
+    bagwise("train", "needles", "flags", *QUICK, "--pooling", "noisy_or", "--level", "instance", "-q", cwd=tmp_path)
+    models = [tmp_path / name / "model" / "model.safetensors" for name in ("file", "flags")]
+    assert sha256(models[0]) == sha256(models[1])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["digitz"], "did you mean 'digits'"),
+        (["needles", "--pooling", "atention"], "did you mean 'attention'"),
+        (["needles", "--pooling", "isr"], "use level='instance'"),
+        (["needles", "--encoder", "lenet"], "use encoder='mlp'"),
+        (["needles", "--learning-rate", "-1"], "learning_rate is -1.0"),
+        (["needles", "--epochs", "many"], "Invalid value for '--epochs'"),
+        (["needles", "--device", "gpu"], "device 'gpu' is unknown"),
+        (["needles", "--test", "nowhere"], "neither a data set nor a folder"),
+        (["needles", "--test", "1.5"], "must lie between 0 and 1"),
+        (["needles", "--data-option", "n_bag=3"], "did you mean 'n_bags'"),
+        (["needles", "--config", "nowhere.toml"], "nowhere.toml"),
+        (["needles", "--patience", "3"], "patience needs validation"),
+    ],
+    ids=str,
+)
+def test_mistakes_are_refused_with_the_fix_and_leave_nothing(tmp_path, arguments, message):
+    data, *flags = arguments
+    assert message in refused(bagwise("train", data, "run", *flags, cwd=tmp_path))
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_run_is_saved_and_its_own_words_resume_it(tmp_path, number, code):
+    flags = ("--epochs", "60", "--data-option", "n_bags=40", "--seed", "3", "--validation", "0.2", "-q")
+    whole = bagwise("train", "needles", "whole", *flags, cwd=tmp_path)
+    assert whole.returncode == 0, whole.stderr
+    process = subprocess.Popen(
+        command("train", "needles", "cut", *flags), cwd=tmp_path, stderr=subprocess.PIPE, text=True
+    )
+    while not (tmp_path / "cut" / "checkpoint.safetensors").exists():
+        time.sleep(0.01)
+    process.send_signal(number)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == code
+    assert "stopped and saved" in said
+    resume = shlex.split(said.strip().splitlines()[-1])
+    assert resume == ["bagwise", "train", "needles", "cut", "--resume"]
+    assert bagwise(*resume[1:], cwd=tmp_path).returncode == 0
+    for name in ("model/model.safetensors", "predictions.csv"):
+        assert sha256(tmp_path / "cut" / name) == sha256(tmp_path / "whole" / name)
+
+
+def test_a_run_finds_its_data_from_another_folder(tmp_path):
+    from bagwise.datasets import load_dataset
+    from bagwise.storage import save_bags
+
+    save_bags(load_dataset("needles", n_bags=30), tmp_path / "bags")
+    assert bagwise("train", "bags", "run", "--epochs", "1", "-q", cwd=tmp_path).returncode == 0
+    (tmp_path / "elsewhere").mkdir()
+    result = bagwise("evaluate", "../run", "--json", cwd=tmp_path / "elsewhere")
+    assert json.loads(result.stdout)["n_bags"] == 6

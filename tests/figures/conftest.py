@@ -1,0 +1,40 @@
+"""What the tests of figures share: axes in the house style, made-up scores, and the contrast of two colours."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def axes():
+    from matplotlib.figure import Figure
+
+    from bagwise import figures
+
+    with figures.styled():
+        yield Figure().subplots()
+
+
+@pytest.fixture(params=product(range(5), ["distinct", "tied"]), ids=lambda case: f"{case[1]}-{case[0]}")
+def labelled_scores(request):
+    """Labels and scores; few distinct scores make ties."""
+    seed, scores = request.param
+    generator = np.random.default_rng(seed)
+    positive = generator.random(60) < 0.4
+    return positive, np.round(generator.random(60) + 0.3 * positive, 1 if scores == "tied" else 12)
+
+
+@pytest.fixture
+def contrast():
+    """The contrast of two colours, from 1 to 21, as WCAG 2 defines it."""
+
+    def luminance(colour):
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour]
+        return float(np.dot([0.2126, 0.7152, 0.0722], linear))
+
+    def contrast_of(first, second):
+        low, high = sorted([luminance(first), luminance(second)])
+        return (high + 0.05) / (low + 0.05)
+
+    return contrast_of

@@ -1,0 +1,45 @@
+import numpy as np
+import pytest
+
+from bagwise.datasets import load_dataset
+from bagwise.errors import InputError
+from bagwise.runs.parts import split_source
+from bagwise.storage import save_bags
+
+
+def split(data, test=None, seed=0, **options):
+    return split_source(data=str(data), options=options, test=test, split_seed=seed)
+
+
+def test_a_data_set_is_judged_by_its_own_test_bags():
+    parts = split("digits", n_bags=10)
+    assert parts.training.names[0] == "train-0000"
+    assert parts.test.names[0] == "test-0000"
+
+
+def test_without_test_bags_a_fifth_is_held_out_and_a_share_can_be_given():
+    parts = split("needles", n_bags=50)
+    assert len(parts.test) == 10
+    assert not set(parts.training.names) & set(parts.test.names)
+    assert len(split("needles", test=0.5, n_bags=50).test) == 25
+    assert (split("needles", seed=1, n_bags=50).test.names != parts.test.names).any()
+
+
+def test_groups_stay_together(tmp_path):
+    bags = load_dataset("needles", n_bags=40).replace(groups=np.repeat(np.arange(10), 4))
+    save_bags(bags, tmp_path / "bags")
+    parts = split(tmp_path / "bags")
+    assert not set(parts.training.groups) & set(parts.test.groups)
+
+
+def test_other_data_can_be_the_test(tmp_path):
+    save_bags(load_dataset("needles", n_bags=8, seed=1), tmp_path / "other")
+    assert len(split("needles", test=str(tmp_path / "other")).test) == 8
+
+
+def test_bags_without_labels_are_refused(tmp_path):
+    save_bags(load_dataset("needles", n_bags=8).replace(labels=None), tmp_path / "bags")
+    with pytest.raises(InputError, match="have no labels"):
+        split(tmp_path / "bags")
+    with pytest.raises(InputError, match="have no labels"):
+        split("needles", test=str(tmp_path / "bags"))

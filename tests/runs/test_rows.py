@@ -1,0 +1,41 @@
+import numpy as np
+
+from bagwise.bags import Bags
+from bagwise.runs import prediction_rows, weight_rows
+
+BAGS = Bags.from_list(
+    [np.zeros((1, 2)), np.zeros((2, 2))],
+    labels=["no", "yes"],
+    names=["a", "b"],
+    groups=[7, 8],
+    positions=[[1, 2], [3, 4], [5, 6]],
+)
+
+
+def test_a_line_a_bag_keeps_every_digit():
+    probabilities = np.array([[2 / 3, 1 / 3], [0.1, 0.9]])
+    rows = prediction_rows(np.array(["no", "yes"]), BAGS, probabilities)
+    assert rows[0] == {
+        "bag": "a",
+        "n_instances": 1,
+        "group": 7,
+        "label": "no",
+        "predicted": "no",
+        "probability no": repr(2 / 3),
+        "probability yes": repr(1 / 3),
+    }
+    assert float(rows[0]["probability yes"]) == 1 / 3
+
+
+def test_without_labels_and_groups_their_columns_are_left_out():
+    rows = prediction_rows(np.array([0, 1]), BAGS.replace(labels=None, groups=None), np.full((2, 2), 0.5))
+    assert list(rows[0]) == ["bag", "n_instances", "predicted", "probability 0", "probability 1"]
+
+
+def test_a_line_an_instance_counts_within_its_bag():
+    rows = weight_rows(BAGS, np.array([1.0, 0.25, 0.75]))
+    assert [(row["bag"], row["instance"], row["x"], row["y"], row["weight"]) for row in rows] == [
+        ("a", 0, 1, 2, "1.0"),
+        ("b", 0, 3, 4, "0.25"),
+        ("b", 1, 5, 6, "0.75"),
+    ]
