@@ -62,6 +62,11 @@ def measure(ways, values, offsets):
     return {name: statistics.median(found[name] for found in rounds) for name in ways}
 
 
+def ratio(found, name):
+    """How many times longer another way takes than ours."""
+    return f"{found[name] / found['ours']:.1f}×" if name in found else "–"
+
+
 def main():
     torch.manual_seed(0)
     lines = [
@@ -78,7 +83,9 @@ def main():
         values = torch.randn(n_bags * size, width, requires_grad=True)
         for reduction, ways in WAYS.items():
             found = measure(ways, values, offsets)
-            ratios = [f"{found[name] / found['ours']:.1f}×" if name in found else "–" for name in ("loop", "segment_reduce")]
+            ratios = [
+                f"{found[name] / found['ours']:.1f}×" if name in found else "–" for name in ("loop", "segment_reduce")
+            ]
             lines.append(f"| {reduction} | {layout} | {found['ours'] * 1e6:,.0f} | {ratios[0]} | {ratios[1]} |")
             print(lines[-1])
     RESULT.parent.mkdir(exist_ok=True)

@@ -35,7 +35,7 @@ def spread(per_bag: PerBag, offsets: Offsets) -> Rows:
     """
     if len(offsets) == 2:
         return per_bag.expand(int(offsets[-1]), -1)
-    return _Spread.apply(per_bag, offsets)
+    return _Spread.apply(per_bag, offsets) if _learns(per_bag) else _spread_rows(per_bag, offsets)
 
 
 def sum(values: Rows, offsets: Offsets) -> PerBag:
@@ -46,7 +46,7 @@ def sum(values: Rows, offsets: Offsets) -> PerBag:
     """
     if len(offsets) == 2:
         return values.sum(0, keepdim=True)
-    return _Sum.apply(values, offsets)
+    return _Sum.apply(values, offsets) if _learns(values) else _sum_rows(values, offsets)
 
 
 def mean(values: Rows, offsets: Offsets) -> PerBag:
@@ -58,7 +58,7 @@ def max(values: Rows, offsets: Offsets) -> PerBag:
     """Largest value of each column in each bag; among ties the gradient is split evenly."""
     if len(offsets) == 2:
         return values.amax(0, keepdim=True)
-    return _Max.apply(values, offsets)
+    return _Max.apply(values, offsets) if _learns(values) else _max_rows(values, offsets)
 
 
 def winners(values: Rows, offsets: Offsets) -> Rows:
@@ -106,15 +106,38 @@ def weighted_sum(values: Rows, weights: Float[Tensor, "instances heads"], offset
     return torch.cat(parts, dim=1)
 
 
+def _learns(values: Tensor) -> bool:
+    """Whether a gradient is wanted; without one the kernels are called straight."""
+    return torch.is_grad_enabled() and values.requires_grad
+
+
+def _sum_rows(values: Tensor, offsets: Tensor) -> Tensor:
+    if values.device.type == "cpu":  # the fastest kernel for both many small and few large bags
+        rows = torch.arange(len(values))
+        return functional.embedding_bag(rows, values, offsets, mode="sum", include_last_offset=True)
+    return values.new_zeros(len(offsets) - 1, values.shape[1]).index_add_(0, _owners(offsets), values)
+
+
+def _spread_rows(per_bag: Tensor, offsets: Tensor) -> Tensor:
+    return per_bag.index_select(0, _owners(offsets))
+
+
+def _max_rows(values: Tensor, offsets: Tensor) -> Tensor:
+    peaks = values.new_full((len(offsets) - 1, values.shape[1]), -torch.inf)
+    return peaks.scatter_reduce_(0, _owners(offsets)[:, None].expand_as(values), values, "amax")
+
+
+def _owners(offsets: Tensor) -> Tensor:
+    """The bag each row belongs to."""
+    bags = torch.arange(len(offsets) - 1, device=offsets.device)
+    return bags.repeat_interleave(offsets.diff())
+
+
 class _Sum(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, values: Tensor, offsets: Tensor) -> Tensor:
         ctx.save_for_backward(offsets)
-        if values.device.type == "cpu":  # the fastest kernel for both many small and few large bags
-            rows = torch.arange(len(values))
-            return functional.embedding_bag(rows, values, offsets, mode="sum", include_last_offset=True)
-        result = values.new_zeros(len(offsets) - 1, values.shape[1])
-        return result.index_add_(0, _owners(offsets), values)
+        return _sum_rows(values, offsets)
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> Any:
@@ -125,7 +148,7 @@ class _Spread(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, per_bag: Tensor, offsets: Tensor) -> Tensor:
         ctx.save_for_backward(offsets)
-        return per_bag.index_select(0, _owners(offsets))
+        return _spread_rows(per_bag, offsets)
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> Any:
@@ -135,18 +158,12 @@ class _Spread(torch.autograd.Function):
 class _Max(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, values: Tensor, offsets: Tensor) -> Tensor:
-        ctx.save_for_backward(values, offsets)
-        owners = _owners(offsets)[:, None].expand_as(values)
-        peaks = values.new_full((len(offsets) - 1, values.shape[1]), -torch.inf)
-        return peaks.scatter_reduce_(0, owners, values, "amax")
+        peaks = _max_rows(values, offsets)
+        ctx.save_for_backward(values, peaks, offsets)
+        return peaks
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> Any:
-        values, offsets = ctx.saved_tensors
-        return spread(gradient, offsets) * winners(values, offsets), None
-
-
-def _owners(offsets: Tensor) -> Tensor:
-    """The bag each row belongs to."""
-    bags = torch.arange(len(offsets) - 1, device=offsets.device)
-    return bags.repeat_interleave(offsets.diff())
+        values, peaks, offsets = ctx.saved_tensors
+        hits = (values == _spread_rows(peaks, offsets)).to(values.dtype)
+        return spread(gradient / _sum_rows(hits, offsets), offsets) * hits, None
