@@ -21,6 +21,17 @@ def test_a_group_is_never_on_both_sides():
         assert not set(groups[kept]) & set(groups[held])
 
 
+def test_held_out_groups_keep_both_classes_where_they_can():
+    """Each group is of one class, as patients often are."""
+    groups = np.arange(60) // 2 * 2 + TARGETS
+    for seed in range(20):
+        kept, held = hold_out(TARGETS, groups, 0.2, seed)
+        assert 0.3 < TARGETS[held].mean() < 0.7
+        assert 8 <= len(held) <= 16
+        assert not set(groups[kept]) & set(groups[held])
+    assert len(hold_out(TARGETS, groups, 0.8, 0)[1]) > 40
+
+
 def test_the_same_seed_holds_out_the_same_bags():
     assert (hold_out(TARGETS, None, 0.2, 1)[1] == hold_out(TARGETS, None, 0.2, 1)[1]).all()
     assert (hold_out(TARGETS, None, 0.2, 1)[1] != hold_out(TARGETS, None, 0.2, 2)[1]).any()

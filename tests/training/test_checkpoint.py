@@ -8,25 +8,26 @@ from bagwise.training.history import Best, Epoch
 from bagwise.training.settings import TrainingSettings
 
 
-def make_state(optimizer="adam", seed=0):
+def make_state(optimizer="adam", seed=0, momentum=0.9):
     torch.manual_seed(seed)
     model = nn.Linear(3, 2)
-    state = State(model, TrainingSettings(optimizer=optimizer).build_optimizer(model.parameters()))
+    settings = TrainingSettings(optimizer=optimizer, momentum=momentum)
+    state = State(model, settings.build_optimizer(model.parameters()))
     for _ in range(2):
         model(torch.ones(1, 3)).sum().backward()
         state.optimizer.step()
     return state
 
 
-@pytest.mark.parametrize("optimizer", ["adam", "sgd"])
-def test_restoring_gives_the_same_bits_and_the_same_next_step(tmp_path, optimizer):
-    state = make_state(optimizer)
+@pytest.mark.parametrize(("optimizer", "momentum"), [("adam", 0.9), ("sgd", 0.9), ("sgd", 0.0)])
+def test_restoring_gives_the_same_bits_and_the_same_next_step(tmp_path, optimizer, momentum):
+    state = make_state(optimizer, momentum=momentum)
     state.epoch, state.batch, state.loss = 3, 5, 0.1 + 0.2
     state.history = [Epoch(1, 1 / 3, 0.5, 0.7, None, 1e-3, 0.25)]
     state.best = Best(1, 1 / 7, {name: value.clone() for name, value in state.model.state_dict().items()})
     checkpoint = Checkpoint(tmp_path / "state", {"seed": 1})
     checkpoint.save(state)
-    other = make_state(optimizer, seed=9)
+    other = make_state(optimizer, seed=9, momentum=momentum)
     assert checkpoint.restore(other)
     assert (other.epoch, other.batch, other.loss) == (3, 5, state.loss)
     assert other.history == state.history

@@ -9,8 +9,8 @@ READ_WHOLE = 1 << 28  # bytes; of larger instances evenly spaced rows are read, 
 SAMPLED_ROWS = 4096
 
 
-def fingerprint(bags: Any) -> str:
-    """SHA-256 over shape, layout, labels and instances.
+def fingerprint(bags: Any, labels: np.ndarray | None = None) -> str:
+    """SHA-256 over shape, layout, labels (the bags' own, or those given) and instances.
 
     >>> from bagwise.bags import Bags
     >>> one, two = (Bags.from_list([[[value]]]) for value in (1.0, 2.0))
@@ -19,7 +19,7 @@ def fingerprint(bags: Any) -> str:
     """
     digest = hashlib.sha256(f"{bags.instances.shape} {bags.instances.dtype}".encode())
     digest.update(bags.offsets.tobytes())
-    for value in (bags.labels, bags.names, bags.groups):
+    for value in (bags.labels if labels is None else labels, bags.names, bags.groups):
         digest.update(b"-" if value is None else "\0".join(map(str, value)).encode())
     rows = bags.instances
     if rows.nbytes > READ_WHOLE:

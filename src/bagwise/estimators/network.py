@@ -116,11 +116,7 @@ class BagClassifier(BagEstimator):
         """
         if checkpoint is not None and self.random_state is None:
             raise InputError("a run with a checkpoint needs random_state, so that it can go on with the same draws")
-        bags, targets = self._training_bags(X, y)
-        self.seed_ = self._draw_seed()
-        settings = self._settings(validation)
-        self.likelihood_ = likelihoods.for_classes(len(self.classes_))
-        training, held = self._tasks(bags, targets, validation)
+        settings, training, held = self._plan(X, y, validation)
         self.model_ = self._build(training.bags)
         kept = None
         if checkpoint is not None:
@@ -141,13 +137,9 @@ class BagClassifier(BagEstimator):
     def check(self, X: Any, y: Any) -> None:
         """Refuse impossible parameters for these bags, without training; the estimator stays as it is."""
         trial = clone(self)
-        bags, targets = trial._training_bags(X, y)
-        trial.seed_ = trial._draw_seed()
-        trial._settings(None)
+        _, training, _ = trial._plan(X, y, None)
         resolve(trial.device)
-        trial.likelihood_ = likelihoods.for_classes(len(trial.classes_))
-        trial._tasks(bags, targets, None)
-        trial._build(bags[:1])
+        trial._build(training.bags[:1])
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores, before the link: (n_bags,) for two classes, else (n_bags, n_classes)."""
@@ -191,6 +183,15 @@ class BagClassifier(BagEstimator):
     def _probabilities(self, scores: np.ndarray) -> np.ndarray:
         return self.likelihood_.probabilities(torch.from_numpy(scores).double()).numpy()
 
+    def _plan(self, X: Any, y: Any, validation: tuple[Any, Any] | None) -> tuple[TrainingSettings, Task, Task | None]:
+        """How to train, on which bags, and by which to choose the best epoch."""
+        bags, targets = self._training_bags(X, y)
+        self.seed_ = self._draw_seed()
+        self.likelihood_ = likelihoods.for_classes(len(self.classes_))
+        settings = self._settings(validation)
+        training, held = self._tasks(bags, targets, validation)
+        return settings, training, held
+
     def _draw_seed(self) -> int:
         if self.random_state is None:
             return randomness.fresh_seed()
@@ -205,25 +206,22 @@ class BagClassifier(BagEstimator):
         return TrainingSettings(seed=self.seed_, **{name: getattr(self, name) for name in names})
 
     def _tasks(self, bags: Bags, targets: np.ndarray, validation: tuple[Any, Any] | None) -> tuple[Task, Task | None]:
-        importance = self._importance(targets)
         if validation is not None:
-            held_bags = self._known_bags(validation[0])
-            held_targets = self._class_numbers(validation[1])
-            return Task(bags, targets, importance), Task(held_bags, held_targets, self._importance(held_targets))
-        if not self.validation:
-            return Task(bags, targets, importance), None
-        seed = randomness.integer(self.seed_, Purpose.SPLIT)
-        kept, held = hold_out(targets, bags.groups, self.validation, seed)
-        parts = [Task(bags[rows], targets[rows], importance[rows]) for rows in (kept, held)]
-        return parts[0], parts[1]
+            others, their_targets = self._known_bags(validation[0]), self._class_numbers(validation[1])
+        elif self.validation:
+            seed = randomness.integer(self.seed_, Purpose.SPLIT)
+            kept, held = hold_out(targets, bags.groups, self.validation, seed)
+            others, their_targets = bags[held], targets[held]
+            bags, targets = bags[kept], targets[kept]
+        else:
+            return Task(bags, targets, self._class_factors(targets)[targets]), None
+        factors = self._class_factors(targets)  # of the training bags, for both
+        return Task(bags, targets, factors[targets]), Task(others, their_targets, factors[their_targets])
 
-    def _importance(self, targets: np.ndarray) -> np.ndarray:
-        """Factor on each bag's loss."""
-        if self.class_weight is None:
-            return np.ones(len(targets), dtype=np.float32)
-        labels = self.classes_[targets]
-        factors = compute_class_weight(self.class_weight, classes=np.unique(labels), y=labels)
-        return factors[np.searchsorted(np.unique(labels), labels)].astype(np.float32)
+    def _class_factors(self, targets: np.ndarray) -> np.ndarray:
+        """Factor of each class on the loss of its bags."""
+        factors = compute_class_weight(self.class_weight, classes=self.classes_, y=self.classes_[targets])
+        return factors.astype(np.float32)
 
     def _class_numbers(self, labels: Any) -> np.ndarray:
         labels = np.asarray(labels)
@@ -265,8 +263,5 @@ class BagClassifier(BagEstimator):
             "class_weight": saving.plain(self.class_weight),
             "encoder": saving.plain(self.encoder),
             "pooling": saving.plain(self.pooling),
-            **{
-                name: None if task is None else fingerprint(task.bags.replace(labels=task.targets))
-                for name, task in tasks.items()
-            },
+            **{name: None if task is None else fingerprint(task.bags, task.targets) for name, task in tasks.items()},
         }

@@ -47,7 +47,6 @@ def save(estimator: Any, folder: Path) -> None:
         "classes": {"dtype": estimator.classes_.dtype.str, "values": [plain(label) for label in estimator.classes_]},
         "instance_shape": list(estimator.instance_shape_),
         "seed": estimator.seed_,
-        "epochs_trained": len(estimator.history_),
     }
     tensors = {name: value.detach().cpu().contiguous() for name, value in estimator.model_.state_dict().items()}
     with atomic_folder(folder) as draft:

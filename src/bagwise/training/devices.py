@@ -11,14 +11,14 @@ def available() -> dict[str, bool]:
 
 
 def resolve(name: str) -> torch.device:
-    """A device from its name; "auto" takes a GPU where there is one.
+    """A device from its name; "auto" takes an NVIDIA GPU where there is one, else the CPU.
 
     >>> resolve("cpu")
     device(type='cpu')
     """
     usable = [kind for kind, there in available().items() if there]
     if name == "auto":
-        return torch.device("cuda" if "cuda" in usable else usable[-1])
+        return torch.device("cuda" if "cuda" in usable else "cpu")
     try:
         device = torch.device(name)
     except RuntimeError:
