@@ -6,7 +6,7 @@ import json
 import os
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -111,19 +111,23 @@ def sha256(path: Path) -> str:
     return digest.hexdigest()
 
 
-def fingerprints(folder: Path) -> dict[str, dict[str, Any]]:
-    """Size and SHA-256 of every file below a folder but the manifest and hidden files."""
+def fingerprints(folder: Path, passing: Collection[str] = ()) -> dict[str, dict[str, Any]]:
+    """Size and SHA-256 of every file below a folder but the manifest, hidden files, and those that are passing."""
     folder = Path(folder)
     return {
         file.relative_to(folder).as_posix(): {"bytes": file.stat().st_size, "sha256": sha256(file)}
         for file in sorted(folder.rglob("*"))
-        if file.is_file() and file != folder / MANIFEST and not file.name.startswith(".")
+        if file.is_file()
+        and file != folder / MANIFEST
+        and not file.name.startswith(".")
+        and file.relative_to(folder).as_posix() not in passing
     }
 
 
-def write_manifest(folder: Path, kind: str, **facts: Any) -> None:
-    """Seal a folder: what it is, any facts about it, and the fingerprint of each file."""
-    write_json(Path(folder) / MANIFEST, {"kind": kind, "version": 1, **facts, "files": fingerprints(folder)})
+def write_manifest(folder: Path, kind: str, passing: Collection[str] = (), **facts: Any) -> None:
+    """Seal a folder: what it is, any facts about it, and the fingerprint of each file that is there to stay."""
+    content = {"kind": kind, "version": 1, **facts, "files": fingerprints(folder, passing)}
+    write_json(Path(folder) / MANIFEST, content)
 
 
 def read_manifest(folder: Path, kind: str) -> dict[str, Any]:

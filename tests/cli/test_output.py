@@ -19,7 +19,7 @@ def test_metrics_show_intervals_and_say_what_is_not_defined(capsys):
     assert "0.667" in shown
     assert "0.250 – 1.000" in shown
     assert "n/a" in shown
-    assert "mean over 2 bags" in " ".join(shown.split())
+    assert "key instances, 2 bags" in " ".join(shown.split())
 
 
 def test_quiet_says_nothing_and_json_only_the_result(capsys):

@@ -82,3 +82,24 @@ def test_what_is_stored_is_what_the_model_predicts(tmp_path):
     np.testing.assert_array_equal(model.predict_proba(bags), run.probabilities)
     np.testing.assert_array_equal(model.weigh(bags), run.weights)
     assert json.loads((run.folder / "metrics.json").read_text())["n_bags"] == len(bags)
+
+
+@pytest.mark.parametrize("moment", ["save", "write_table", "write_manifest"])
+def test_a_run_cut_while_its_results_are_written_ends_the_same(tmp_path, monkeypatch, moment):
+    """The checkpoint stays until the run is sealed."""
+    whole = execute(tmp_path / "whole", describe())
+
+    def cut(*arguments, **facts):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        if moment == "save":
+            patch.setattr(BagClassifier, "save", cut)
+        else:
+            patch.setattr(f"bagwise.runs.execute.{moment}", cut)
+        with pytest.raises(KeyboardInterrupt):
+            execute(tmp_path / "cut", describe())
+    assert (tmp_path / "cut" / "checkpoint.safetensors").exists()
+    execute(tmp_path / "cut", describe(), resume=True)
+    assert sha256(tmp_path / "cut" / "weights.npy") == sha256(whole.folder / "weights.npy")
+    assert not (tmp_path / "cut" / "checkpoint.safetensors").exists()

@@ -68,9 +68,12 @@ class Output:
             for name, entry in metrics["bags"].items()
         ]
         self.table(f"{metrics['n_bags']} test bags", rows, ("", "value", "95 % interval"))
-        for source, found in metrics.get("instances", {}).items():
-            values = [(TITLES[name], _number(found[name])) for name in ("auc", "average_precision", "top_1")]
-            self.table(f"key instances by {source}, mean over {found['n_bags']} bags", values)
+        sources = metrics.get("instances", {})
+        if sources:
+            names = ("auc", "average_precision", "top_1")
+            values = [(TITLES[name], *(_number(found[name]) for found in sources.values())) for name in names]
+            counted = next(iter(sources.values()))["n_bags"]
+            self.table(f"key instances, {counted} bags", values, ("mean over bags, by", *sources))
 
     def wrote(self, path: Path, what: str) -> None:
         self.say(f"wrote {what}: {path}")

@@ -10,7 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from bagwise.files import atomic
 from bagwise.report.drawings import draw_figures
 from bagwise.report.words import interval, number, share
-from bagwise.runs import Run
+from bagwise.runs import REPORT, Run
 from bagwise.summary import Plain, summarise
 
 # title and meaning of each metric, in the order of the page
@@ -34,7 +34,7 @@ KEY_METRICS = {
 
 def write_report(run: Run, path: Path | None = None) -> Path:
     """Write the report of a run, by default as report.html in its folder, and say where."""
-    path = run.folder / "report.html" if path is None else path
+    path = run.folder / REPORT if path is None else path
     page = render(summarise(run))
     with atomic(path) as draft:
         draft.write_text(page, encoding="utf-8")

@@ -4,6 +4,15 @@ from bagwise.runs.environment import describe_environment
 from bagwise.runs.execute import execute
 from bagwise.runs.parts import known_labels
 from bagwise.runs.rows import prediction_rows, weight_rows
-from bagwise.runs.run import Run, write_table
+from bagwise.runs.run import REPORT, Run, write_table
 
-__all__ = ["Run", "describe_environment", "execute", "known_labels", "prediction_rows", "weight_rows", "write_table"]
+__all__ = [
+    "REPORT",
+    "Run",
+    "describe_environment",
+    "execute",
+    "known_labels",
+    "prediction_rows",
+    "weight_rows",
+    "write_table",
+]

@@ -14,11 +14,9 @@ from bagwise.files import MANIFEST, atomic, read_json, write_json, write_manifes
 from bagwise.runs.environment import describe_environment
 from bagwise.runs.parts import known_labels, split_source
 from bagwise.runs.rows import prediction_rows
-from bagwise.runs.run import KIND, Run, write_table
+from bagwise.runs.run import CHECKPOINT, KIND, REPORT, Run, write_table
 from bagwise.sources import located
 from bagwise.training import Progress
-
-CHECKPOINT = "checkpoint.safetensors"
 
 
 def execute(
@@ -41,6 +39,7 @@ def execute(
         _check_same(read_json(stored), description, folder, resume)
         description = read_json(stored)
         if (folder / MANIFEST).exists():
+            (folder / CHECKPOINT).unlink(missing_ok=True)
             return Run(folder)
     elif folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder} exists and is not a run; choose a new folder")
@@ -69,8 +68,8 @@ def _write_results(folder: Path, estimator: BagClassifier, test: Bags, labels: n
     write_table(folder / "predictions.csv", prediction_rows(estimator.classes_, test, judged.probabilities))
     _write_weights(folder / "weights.npy", judged)
     write_json(folder / "metrics.json", judged.metrics)
-    (folder / CHECKPOINT).unlink(missing_ok=True)
-    write_manifest(folder, KIND, test_bags=fingerprint(test))
+    write_manifest(folder, KIND, passing={CHECKPOINT, REPORT}, test_bags=fingerprint(test))
+    (folder / CHECKPOINT).unlink()  # last: until the run is sealed, it is what a resume goes on from
 
 
 def _write_weights(path: Path, judged: Evaluation) -> None:

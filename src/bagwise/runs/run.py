@@ -24,6 +24,8 @@ from bagwise.files import atomic, read_json, read_manifest
 from bagwise.runs.parts import Parts, split_source
 
 KIND = "bagwise run"
+CHECKPOINT = "checkpoint.safetensors"  # there while training goes on
+REPORT = "report.html"  # made from the rest, and made again at will
 
 
 class Run:
@@ -31,7 +33,7 @@ class Run:
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
-        if (self.folder / "checkpoint.safetensors").exists() and not (self.folder / "manifest.json").exists():
+        if (self.folder / CHECKPOINT).exists() and not (self.folder / "manifest.json").exists():
             raise InputError(f"{self.folder} is a run that is not finished; go on with `bagwise train … --resume`")
         self.manifest = read_manifest(self.folder, KIND)
 

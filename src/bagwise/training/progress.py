@@ -25,7 +25,7 @@ class Progress:
 
 
 class ProgressBar(Progress):
-    """One line: epochs done, loss, error, time left; it leaves the line when training ends."""
+    """One line that fits 80 columns: epochs done, time left, losses; it stays when training ends."""
 
     def __init__(self, console: Any = None) -> None:
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
@@ -33,9 +33,8 @@ class ProgressBar(Progress):
 
         self.bar = RichProgress(
             TextColumn("training"),
-            BarColumn(),
+            BarColumn(bar_width=16),
             MofNCompleteColumn(),
-            TextColumn("epochs"),
             TimeRemainingColumn(),
             TextColumn("{task.fields[state]}"),
             console=console,
@@ -57,7 +56,7 @@ class ProgressBar(Progress):
 
     def epoch(self, record: Epoch) -> None:
         self.done = record.epoch
-        state = f"loss {record.loss:.4f}  error {record.error:.3f}"
-        if record.validation_loss is not None and record.validation_error is not None:
-            state += f"  validation {record.validation_loss:.4f} / {record.validation_error:.3f}"
+        state = f"loss {record.loss:.3f}"
+        if record.validation_loss is not None:
+            state += f", validation {record.validation_loss:.3f}"
         self.bar.update(self.task, completed=record.epoch, state=state)
