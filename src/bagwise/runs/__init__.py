@@ -1,7 +1,7 @@
 """Runs: one training, one folder."""
 
 from bagwise.runs.environment import describe_environment
-from bagwise.runs.execute import execute
+from bagwise.runs.execution import execute
 from bagwise.runs.parts import known_labels
 from bagwise.runs.rows import prediction_rows, weight_rows
 from bagwise.runs.run import REPORT, Run, write_table

@@ -96,7 +96,7 @@ def test_a_run_cut_while_its_results_are_written_ends_the_same(tmp_path, monkeyp
         if moment == "save":
             patch.setattr(BagClassifier, "save", cut)
         else:
-            patch.setattr(f"bagwise.runs.execute.{moment}", cut)
+            patch.setattr(f"bagwise.runs.execution.{moment}", cut)
         with pytest.raises(KeyboardInterrupt):
             execute(tmp_path / "cut", describe())
     assert (tmp_path / "cut" / "checkpoint.safetensors").exists()
