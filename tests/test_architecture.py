@@ -12,7 +12,7 @@ ORDER = [
     ["names", "files", "randomness"],
     ["segments", "dropout"],
     ["bags"],
-    ["likelihoods", "inputs", "encoders", "storage", "splits", "figures"],
+    ["likelihoods", "inputs", "encoders", "writing", "storage", "splits", "figures"],
     ["pooling"],
     ["models", "datasets"],
     ["sources", "training"],

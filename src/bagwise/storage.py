@@ -2,7 +2,7 @@
 
     instances.npy         rows of all bags laid end to end
     offsets.npy           first row of each bag, and the end
-    bags.csv              name, label, group of each bag
+    bags.csv              name, label, group and tile size of each bag
     positions.npy         x, y of each instance, where there are
     instance_labels.npy   where there are
     manifest.json         sizes and SHA-256 of every file
@@ -18,11 +18,8 @@ import numpy as np
 
 from bagwise.bags import Bags
 from bagwise.errors import InputError
-from bagwise.files import atomic_folder, read_manifest, sha256, write_manifest
-
-KIND = "bagwise bags"
-ARRAYS = ("positions", "instance_labels")
-COLUMNS = {"names": "name", "labels": "label", "groups": "group"}
+from bagwise.files import read_manifest, sha256
+from bagwise.writing import COLUMNS, KIND, PER_INSTANCE, BagWriter
 
 
 def save_bags(bags: Bags, folder: str | Path) -> None:
@@ -34,14 +31,16 @@ def save_bags(bags: Bags, folder: str | Path) -> None:
     >>> load_bags(folder).labels
     array([0, 1])
     """
-    with atomic_folder(Path(folder)) as draft:
-        np.save(draft / "instances.npy", bags.instances, allow_pickle=False)
-        np.save(draft / "offsets.npy", bags.offsets, allow_pickle=False)
-        for name in ARRAYS:
-            if (value := getattr(bags, name)) is not None:
-                np.save(draft / f"{name}.npy", value, allow_pickle=False)
-        kinds = _write_table(bags, draft / "bags.csv")
-        write_manifest(draft, KIND, n_bags=bags.n_bags, n_instances=bags.n_instances, columns=kinds, finite=True)
+    with BagWriter(folder, bags.extractor) as writer:
+        for bag in range(len(bags)):
+            rows = slice(bags.offsets[bag], bags.offsets[bag + 1])
+            per_bag = {title: getattr(bags, name) for name, title in COLUMNS.items()}
+            per_instance = {name: getattr(bags, name) for name in PER_INSTANCE}
+            writer.add(
+                bags.instances[rows],
+                **{title: values[bag] for title, values in per_bag.items() if values is not None},
+                **{name: values[rows] for name, values in per_instance.items() if values is not None},
+            )
 
 
 def load_bags(folder: str | Path) -> Bags:
@@ -60,12 +59,12 @@ def load_bags(folder: str | Path) -> Bags:
         "offsets": _open_array(folder / "offsets.npy"),
         **_read_table(folder / "bags.csv", manifest["columns"]),
     }
-    for name in ARRAYS:
+    for name in PER_INSTANCE:
         if f"{name}.npy" in manifest["files"]:
             arrays[name] = _open_array(folder / f"{name}.npy")
     if len(arrays["instances"]) != manifest["n_instances"] or len(arrays["offsets"]) != manifest["n_bags"] + 1:
         raise InputError(f"{folder}: the arrays do not fit the manifest; restore the folder from a copy")
-    return Bags.trusted(**arrays)
+    return Bags.trusted(manifest["extractor"], **arrays)
 
 
 def _open_array(path: Path, mapped: bool = False) -> np.ndarray:
@@ -75,33 +74,12 @@ def _open_array(path: Path, mapped: bool = False) -> np.ndarray:
         raise InputError(f"{path} is damaged ({error}); restore it from a copy") from None
 
 
-def _write_table(bags: Bags, path: Path) -> dict[str, str]:
-    """Write bags.csv; returns the type of each column, without which "1" could be a number or a word."""
-    columns = {title: getattr(bags, name) for name, title in COLUMNS.items() if getattr(bags, name) is not None}
-    with path.open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(columns)
-        writer.writerows(zip(*(map(_cell, values) for values in columns.values()), strict=True))
-    return {title: _kind(values, title) for title, values in columns.items()}
-
-
 def _read_table(path: Path, kinds: dict[str, str]) -> dict[str, np.ndarray]:
     with path.open(newline="", encoding="utf-8") as stream:
         rows = list(csv.reader(stream))[1:]
     columns = dict(zip(kinds, zip(*rows, strict=True), strict=True)) if kinds else {}
     fields = {title: name for name, title in COLUMNS.items()}
     return {fields[title]: _column(values, kinds[title]) for title, values in columns.items()}
-
-
-def _kind(values: np.ndarray, title: str) -> str:
-    kind = {"i": "int", "u": "int", "f": "float", "b": "bool", "U": "str", "O": "str"}.get(values.dtype.kind)
-    if kind is None or (values.dtype.kind == "O" and not all(isinstance(value, str) for value in values)):
-        raise InputError(f"the {title}s are {values.dtype}; use words, whole numbers, numbers or booleans")
-    return kind
-
-
-def _cell(value: Any) -> str:
-    return repr(value.item()) if isinstance(value, np.number) else str(value)
 
 
 def _column(values: tuple[str, ...], kind: str) -> np.ndarray:

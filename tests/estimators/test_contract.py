@@ -65,3 +65,13 @@ def test_what_counts_as_a_list_of_bags():
     assert not is_list_of_bags([[1.0, 2.0], [3.0, 4.0]])
     assert not is_list_of_bags(np.zeros((2, 3)))
     assert not is_list_of_bags([])
+
+
+def test_features_of_another_extractor_are_refused_even_at_the_same_width(tmp_path):
+    packed = Bags.from_list(BAGS, extractor="resnet50")
+    model = make().fit(packed, LABELS)
+    model.save(tmp_path / "model")
+    for known in (model, BagClassifier.load(tmp_path / "model")):
+        with pytest.raises(InputError, match="features of 'uni', the model was trained on those of 'resnet50'"):
+            known.predict(Bags.from_list(BAGS, extractor="uni"))
+        assert len(known.predict(Bags.from_list(BAGS))) == 6

@@ -47,6 +47,7 @@ def check_companions(bags: Any) -> None:
         ("labels", bags.n_bags, "bags"),
         ("names", bags.n_bags, "bags"),
         ("groups", bags.n_bags, "bags"),
+        ("tile_sizes", bags.n_bags, "bags"),
         ("positions", bags.n_instances, "instances"),
         ("instance_labels", bags.n_instances, "instances"),
     ):

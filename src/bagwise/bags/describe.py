@@ -42,6 +42,8 @@ def _facts(bags: Any) -> dict[str, str]:
         facts["names"] = f"{bags.names[0]} …"
     if bags.positions is not None:
         facts["positions"] = "x, y"
+    if bags.extractor is not None:
+        facts["extractor"] = bags.extractor
     return facts
 
 

@@ -17,7 +17,7 @@ def fingerprint(bags: Any, labels: np.ndarray | None = None) -> str:
     >>> fingerprint(one) == fingerprint(two)
     False
     """
-    digest = hashlib.sha256(f"{bags.instances.shape} {bags.instances.dtype}".encode())
+    digest = hashlib.sha256(f"{bags.instances.shape} {bags.instances.dtype} {bags.extractor}".encode())
     digest.update(bags.offsets.tobytes())
     for value in (bags.labels if labels is None else labels, bags.names, bags.groups):
         digest.update(b"-" if value is None else "\0".join(map(str, value)).encode())

@@ -7,7 +7,7 @@ A selection of bags is Bags again, so a batch is a small data set: no padding, n
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,9 @@ import numpy as np
 from bagwise.bags import checks, describe, tables
 from bagwise.errors import InputError
 
-PER_BAG = ("labels", "names", "groups")
+PER_BAG = ("labels", "names", "groups", "tile_sizes")
 PER_INSTANCE = ("positions", "instance_labels")
+ARRAYS = ("instances", "offsets", *PER_BAG, *PER_INSTANCE)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -26,7 +27,9 @@ class Bags:
     instances : (n_instances, …) numbers: vectors, or images as (height, width) or (height, width, channels)
     offsets : (n_bags + 1,) first row of each bag, and the end
     labels, names, groups : (n_bags,) a bag's label, its unique name, and what it must not be separated from (a patient)
-    positions : (n_instances, 2) x and y in level-0 pixels
+    positions : (n_instances, 2) x and y of an instance's upper left corner in level-0 pixels
+    tile_sizes : (n_bags,) side of a bag's tiles in level-0 pixels
+    extractor : what made the features, e.g. "resnet50"; a model trained on one refuses those of another
     instance_labels : (n_instances,) for evaluation only
 
     >>> bags = Bags.from_list([[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0]]], labels=["no", "yes"])
@@ -43,12 +46,14 @@ class Bags:
     groups: np.ndarray | None = None
     positions: np.ndarray | None = None
     instance_labels: np.ndarray | None = None
+    tile_sizes: np.ndarray | None = None
+    extractor: str | None = None
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
+        for name in ARRAYS:
+            value = getattr(self, name)
             if value is not None:
-                object.__setattr__(self, field.name, _locked(value))
+                object.__setattr__(self, name, _locked(value))
         object.__setattr__(self, "offsets", _locked(self.offsets.astype(np.int64)))
         if self.names is not None:
             object.__setattr__(self, "names", _locked(self.names.astype(str)))
@@ -57,12 +62,13 @@ class Bags:
         checks.check_finite(self.instances, self.offsets, self.names)
 
     @classmethod
-    def trusted(cls, **arrays: np.ndarray | None) -> "Bags":
+    def trusted(cls, extractor: str | None = None, **arrays: np.ndarray | None) -> "Bags":
         """Bags whose arrays were checked before (a selection, a sealed folder): nothing is read or checked again."""
         bags = object.__new__(cls)
-        for field in fields(cls):
-            value = arrays.get(field.name)
-            object.__setattr__(bags, field.name, None if value is None else _locked(value))
+        object.__setattr__(bags, "extractor", extractor)
+        for name in ARRAYS:
+            value = arrays.get(name)
+            object.__setattr__(bags, name, None if value is None else _locked(value))
         return bags
 
     @classmethod
@@ -112,7 +118,10 @@ class Bags:
         shapes = {part.instances.shape[1:] for part in parts}
         if len(shapes) != 1:
             raise InputError(f"cannot concatenate bags whose instances differ in shape: {sorted(shapes)}")
-        companions = {}
+        extractors = {part.extractor for part in parts}
+        if len(extractors) != 1:
+            raise InputError(f"cannot concatenate features of different extractors: {sorted(map(str, extractors))}")
+        companions: dict[str, Any] = {"extractor": extractors.pop()}
         for name in PER_BAG + PER_INSTANCE:
             values = [getattr(part, name) for part in parts]
             if all(value is not None for value in values):
@@ -186,14 +195,14 @@ class Bags:
             take = slice(int(self.offsets[chosen[0]]), int(self.offsets[chosen[-1] + 1]))
         else:
             take = np.arange(offsets[-1]) + np.repeat(self.offsets[chosen] - offsets[:-1], sizes)
-        arrays = {"instances": self.instances[take], "offsets": offsets}
+        arrays: dict[str, np.ndarray | None] = {"instances": self.instances[take], "offsets": offsets}
         for name in PER_BAG:
             value = getattr(self, name)
             arrays[name] = None if value is None else value[chosen]
         for name in PER_INSTANCE:
             value = getattr(self, name)
             arrays[name] = None if value is None else value[take]
-        return Bags.trusted(**arrays)
+        return Bags.trusted(self.extractor, **arrays)
 
     def map(self, function: Callable[[np.ndarray], np.ndarray]) -> "Bags":
         """Apply a function to the packed instances, all bags at once; it must keep the rows.
@@ -236,4 +245,7 @@ def _offsets(sizes: Any) -> np.ndarray:
 
 
 def _arrays(values: dict[str, Any]) -> dict[str, Any]:
-    return {name: None if value is None else np.asanyarray(value) for name, value in values.items()}
+    """Lists become arrays; what is missing, or no array at all, stays as it is."""
+    return {
+        name: np.asanyarray(value) if value is not None and name in ARRAYS else value for name, value in values.items()
+    }

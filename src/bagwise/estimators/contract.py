@@ -25,6 +25,7 @@ class BagEstimator(ClassifierMixin, BaseEstimator, ABC):
     classes_: np.ndarray
     instance_shape_: tuple[int, ...]
     n_features_in_: int
+    extractor_: str | None
 
     @abstractmethod
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -58,6 +59,7 @@ class BagEstimator(ClassifierMixin, BaseEstimator, ABC):
         self.classes_, targets = np.unique(y, return_inverse=True)
         self.instance_shape_ = tuple(X.instance_shape)
         self.n_features_in_ = int(np.prod(X.instance_shape))
+        self.extractor_ = X.extractor
         return X, targets.astype(np.int64)
 
     def _known_bags(self, X: Any) -> Bags:
@@ -71,6 +73,11 @@ class BagEstimator(ClassifierMixin, BaseEstimator, ABC):
             raise InputError(
                 f"{called(X.names, 0)} has {_extent(X.instance_shape)}, the model needs "
                 f"{_extent(self.instance_shape_)}: give it instances of the kind it was trained on"
+            )
+        if None not in (X.extractor, self.extractor_) and X.extractor != self.extractor_:
+            raise InputError(
+                f"the bags hold features of '{X.extractor}', the model was trained on those of '{self.extractor_}': "
+                "they have nothing in common but their width; extract the features again"
             )
         return X
 

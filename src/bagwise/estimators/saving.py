@@ -46,6 +46,7 @@ def save(estimator: Any, folder: Path) -> None:
         "parameters": {name: plain(value) for name, value in estimator.get_params(deep=False).items()},
         "classes": {"dtype": estimator.classes_.dtype.str, "values": [plain(label) for label in estimator.classes_]},
         "instance_shape": list(estimator.instance_shape_),
+        "extractor": estimator.extractor_,
         "seed": estimator.seed_,
     }
     tensors = {name: value.detach().cpu().contiguous() for name, value in estimator.model_.state_dict().items()}
@@ -70,6 +71,7 @@ def load(kind: type, folder: Path, encoder: nn.Module | None, pooling: nn.Module
     estimator.classes_ = np.array(description["classes"]["values"], dtype=description["classes"]["dtype"])
     estimator.instance_shape_ = tuple(description["instance_shape"])
     estimator.n_features_in_ = int(np.prod(estimator.instance_shape_))
+    estimator.extractor_ = description["extractor"]
     estimator.seed_ = description["seed"]
     estimator.history_ = []
     estimator.likelihood_ = likelihoods.for_classes(len(estimator.classes_))
