@@ -1,0 +1,1 @@
+"""Whole-slide images and plain images → tissue → tiles → bags; stain operations."""
