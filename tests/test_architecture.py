@@ -9,12 +9,14 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "bagwise"
 ORDER = [
     ["errors"],
-    ["names", "files", "randomness"],
+    ["names", "files", "randomness", "places"],
     ["segments", "dropout"],
     ["bags"],
     ["likelihoods", "inputs", "encoders", "writing", "storage", "splits", "figures"],
     ["pooling"],
-    ["models", "formats", "slides"],
+    ["formats", "slides"],
+    ["augmentation"],
+    ["models"],
     ["datasets"],
     ["sources", "training"],
     ["estimators"],

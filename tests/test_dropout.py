@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from bagwise.dropout import Dropout, Place, set_place
+from bagwise.dropout import Dropout
 from bagwise.errors import InputError
+from bagwise.places import Place, set_place
 
 
 def mask(p=0.5, place=None, rows=64, shape=(10,), number=0):

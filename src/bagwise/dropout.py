@@ -1,25 +1,16 @@
 """Dropout whose masks are a function of (seed, step, layer, row): replayed exactly after a resume or in pieces."""
 
-from typing import NamedTuple
-
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 
 from bagwise import randomness
 from bagwise.errors import InputError
+from bagwise.places import Placed
 from bagwise.randomness import Purpose
 
 
-class Place(NamedTuple):
-    """Where in a run a forward pass stands."""
-
-    seed: int
-    step: int
-    first_row: int = 0
-
-
-class Dropout(nn.Module):
+class Dropout(Placed):
     """Silence each value with probability p in training, and scale the rest by 1/(1 − p).
 
     Within ``training`` its masks are counter-based; used in a loop of one's own, it is torch's dropout.
@@ -30,8 +21,6 @@ class Dropout(nn.Module):
         if not 0 <= p < 1:
             raise InputError(f"dropout is {p}; it must be at least 0 and below 1")
         self.p = p
-        self.layer = 0
-        self.place: Place | None = None
 
     def forward(self, values: Tensor) -> Tensor:
         if not self.training or self.p == 0:
@@ -45,10 +34,3 @@ class Dropout(nn.Module):
 
     def extra_repr(self) -> str:
         return f"p={self.p}"
-
-
-def set_place(model: nn.Module, place: Place | None) -> None:
-    """Tell every dropout layer of a model where the run stands (None: outside a run)."""
-    layers = (module for module in model.modules() if isinstance(module, Dropout))
-    for number, layer in enumerate(layers):
-        layer.layer, layer.place = number, place

@@ -16,9 +16,9 @@ from torch import nn
 
 from bagwise import randomness
 from bagwise.bags import Bags
-from bagwise.dropout import Place, set_place
 from bagwise.errors import InputError
 from bagwise.likelihoods import Likelihood
+from bagwise.places import Place, set_place
 from bagwise.randomness import Purpose
 from bagwise.training.batches import tensor, tensors
 from bagwise.training.checkpoint import Checkpoint, State
