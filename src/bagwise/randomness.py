@@ -23,6 +23,7 @@ class Purpose(enum.IntEnum):
     SPLIT = 5
     DATA = 6
     BOOTSTRAP = 7
+    AUGMENTATION = 8
 
 
 def fresh_seed() -> int:

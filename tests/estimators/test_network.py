@@ -151,6 +151,8 @@ def test_standardisation_is_learned_from_training_bags_only():
         ({"level": "bag"}, "level 'bag' is unknown"),
         ({"pooling": 3}, "pooling is a int"),
         ({"encoder": None}, "encoder is a NoneType"),
+        ({"augmentation": "histologie"}, "did you mean 'histology'"),
+        ({"augmentation": 3}, "augmentation is a int"),
         ({"dropout": 1.0}, "dropout is 1.0"),
         ({"attention_width": 0}, "attention_width is 0"),
         ({"patience": 3}, "patience needs validation"),
@@ -181,3 +183,28 @@ def test_validation_keeps_groups_together():
 def test_a_checkpoint_needs_a_seed(tmp_path):
     with pytest.raises(InputError, match="needs random_state"):
         BagClassifier(epochs=1).fit(NEEDLES, NEEDLES.labels, checkpoint=tmp_path / "state")
+
+
+@pytest.mark.parametrize("augmentation", ["histology", "affine"])
+def test_augmentation_acts_in_training_only_and_replays_after_a_resume(tmp_path, augmentation):
+    from bagwise.training import TrainingStopped
+
+    generator = np.random.default_rng(0)
+    bags = [generator.integers(0, 255, size=(3, 16, 16, 3), dtype=np.uint8) for _ in range(6)]
+    labels = [0, 1] * 3
+
+    def make(**changes):
+        return BagClassifier(**{"augmentation": augmentation, "epochs": 2, "random_state": 0, **changes})
+
+    whole = make().fit(bags, labels)
+    plain = make(augmentation=None).fit(bags, labels)
+    assert whole.history_[-1].loss != plain.history_[-1].loss
+    np.testing.assert_array_equal(whole.predict_proba(bags), whole.predict_proba(bags))
+    left = iter([False, False, False, True])
+    with pytest.raises(TrainingStopped):
+        make().fit(bags, labels, checkpoint=tmp_path / "state", should_stop=lambda: next(left))
+    resumed = make().fit(bags, labels, checkpoint=tmp_path / "state")
+    np.testing.assert_array_equal(resumed.predict_proba(bags), whole.predict_proba(bags))
+    whole.save(tmp_path / "model")
+    again = BagClassifier.load(tmp_path / "model")
+    np.testing.assert_array_equal(again.predict_proba(bags), whole.predict_proba(bags))

@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state, compute_class_weight
 from torch import nn
 
 from bagwise import likelihoods, models, randomness
+from bagwise.augmentation import build_augmentation
 from bagwise.bags import Bags, fingerprint
 from bagwise.errors import InputError
 from bagwise.estimators import saving
@@ -38,6 +39,7 @@ class BagClassifier(BagEstimator):
     optimizer, learning_rate, weight_decay, momentum : "adam" or "sgd" (the only one with momentum)
     schedule : how the learning rate falls: "constant", "linear" or "cosine"
     dropout : probability; None leaves the encoder's own (0.5 for mlp and nucleus cnn, 0 for lenet)
+    augmentation : None, "histology" (stains, turns, mirrors), "affine" (grey images), or a module; acts in training
     standardize : learn mean and deviation of each feature (or channel) from the training instances
     validation : share of the bags held out to choose the best epoch by error + loss; None trains to the last epoch
     patience : stop when the best epoch lies so many epochs back (needs validation)
@@ -70,6 +72,7 @@ class BagClassifier(BagEstimator):
         momentum: Any = 0.9,
         schedule: Any = "constant",
         dropout: Any = None,
+        augmentation: Any = None,
         standardize: Any = True,
         validation: Any = None,
         patience: Any = None,
@@ -91,6 +94,7 @@ class BagClassifier(BagEstimator):
         self.momentum = momentum
         self.schedule = schedule
         self.dropout = dropout
+        self.augmentation = augmentation
         self.standardize = standardize
         self.validation = validation
         self.patience = patience
@@ -169,11 +173,9 @@ class BagClassifier(BagEstimator):
         saving.save(self, Path(folder))
 
     @classmethod
-    def load(
-        cls, folder: str | Path, *, encoder: nn.Module | None = None, pooling: nn.Module | None = None
-    ) -> "BagClassifier":
-        """Read a saved estimator; a module of your own is passed again, and its names and shapes are checked."""
-        return saving.load(cls, Path(folder), encoder, pooling)
+    def load(cls, folder: str | Path, **modules: nn.Module) -> "BagClassifier":
+        """Read a saved estimator; modules of your own (encoder, pooling, augmentation) are passed again and checked."""
+        return saving.load(cls, Path(folder), modules)
 
     def _infer(self, X: Any) -> Inferred:
         bags = self._known_bags(X)
@@ -250,7 +252,8 @@ class BagClassifier(BagEstimator):
                 settings=Settings(self.attention_width, self.heads),
                 generator=generator,
             )
-        model.encoder = nn.Sequential(prepare, model.encoder)
+        augmentation = [] if self.augmentation is None else [build_augmentation(copy.deepcopy(self.augmentation))]
+        model.encoder = nn.Sequential(*augmentation, prepare, model.encoder)
         return model
 
     def _identity(self, settings: TrainingSettings, training: Task, held: Task | None) -> dict[str, Any]:
@@ -263,5 +266,6 @@ class BagClassifier(BagEstimator):
             "class_weight": saving.plain(self.class_weight),
             "encoder": saving.plain(self.encoder),
             "pooling": saving.plain(self.pooling),
+            "augmentation": saving.plain(self.augmentation),
             **{name: None if task is None else fingerprint(task.bags, task.targets) for name, task in tasks.items()},
         }

@@ -16,6 +16,7 @@ from bagwise.errors import InputError
 from bagwise.files import atomic_folder, damages, read_json, read_manifest, write_json, write_manifest
 
 KIND = "bagwise model"
+OWN = ("encoder", "pooling", "augmentation")  # parameters that may be modules of the user's own
 
 
 def plain(value: Any) -> Any:
@@ -56,7 +57,7 @@ def save(estimator: Any, folder: Path) -> None:
         write_manifest(draft, KIND)
 
 
-def load(kind: type, folder: Path, encoder: nn.Module | None, pooling: nn.Module | None) -> Any:
+def load(kind: type, folder: Path, modules: dict[str, nn.Module]) -> Any:
     """Read a network estimator, every file compared with its SHA-256 first."""
     read_manifest(folder, KIND)
     if found := damages(folder):
@@ -65,8 +66,10 @@ def load(kind: type, folder: Path, encoder: nn.Module | None, pooling: nn.Module
     if description["estimator"] != kind.__name__:
         raise InputError(f"{folder} holds a {description['estimator']}, not a {kind.__name__}")
     parameters = {name: unplain(value) for name, value in description["parameters"].items()}
-    for name, module in (("encoder", encoder), ("pooling", pooling)):
-        parameters[name] = _module(parameters[name], module, name, folder)
+    if unknown := modules.keys() - set(OWN):
+        raise InputError(f"load takes modules named {', '.join(OWN)}, not {', '.join(sorted(unknown))}")
+    for name in OWN:
+        parameters[name] = _module(parameters[name], modules.get(name), name, folder)
     estimator = kind(**parameters)
     estimator.classes_ = np.array(description["classes"]["values"], dtype=description["classes"]["dtype"])
     estimator.instance_shape_ = tuple(description["instance_shape"])
