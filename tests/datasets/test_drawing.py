@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from bagwise.datasets.drawing import draw_bags
+from bagwise.datasets.drawing import draw_bags, draw_balanced, draw_random, truncated_sizes
 from bagwise.errors import InputError
 
 TARGET = np.arange(100) % 10 == 9
@@ -32,3 +32,23 @@ def test_a_positive_bag_is_a_plain_draw_that_holds_a_target():
 def test_impossible_numbers_are_refused(n_bags, mean, spread):
     with pytest.raises(InputError):
         draw_bags(TARGET, n_bags, mean, spread, np.random.default_rng(0))
+
+
+def test_truncated_sizes_are_half_an_instance_smaller_and_at_least_one():
+    sizes = truncated_sizes(20_000, 50, 10, np.random.default_rng(0))
+    assert abs(sizes.mean() - 49.5) < 0.3
+    assert truncated_sizes(500, 1, 3, np.random.default_rng(0)).min() == 1
+
+
+def test_random_bags_are_labelled_by_what_they_hold():
+    sizes = np.full(4000, 10)
+    drawn = draw_random(TARGET, sizes, np.random.default_rng(0))
+    held = np.add.reduceat(TARGET[drawn.rows], drawn.offsets[:-1])
+    np.testing.assert_array_equal(held > 0, drawn.labels == 1)
+    assert drawn.labels.mean() == pytest.approx(1 - 0.9**10, abs=0.03)
+
+
+@pytest.mark.parametrize("pool", [np.zeros(5, dtype=bool), np.ones(5, dtype=bool)])
+def test_balanced_bags_need_targets_and_others(pool):
+    with pytest.raises(InputError, match="only targets or none"):
+        draw_balanced(pool, np.array([3, 3]), np.random.default_rng(0))
