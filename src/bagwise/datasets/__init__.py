@@ -1,6 +1,7 @@
 """Data sets by name: each file builds Bags from one source."""
 
 from bagwise.datasets.catalogue import DATASETS, DataSet, full_name, load_dataset
+from bagwise.datasets.catalogue import load_dataset as load
 from bagwise.datasets.fetching import Fetched, fetch
 from bagwise.datasets.home import data_home, is_there
 from bagwise.datasets.progress import Progress, ProgressBar
@@ -15,5 +16,6 @@ __all__ = [
     "fetch",
     "full_name",
     "is_there",
+    "load",
     "load_dataset",
 ]
