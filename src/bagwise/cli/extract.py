@@ -1,0 +1,118 @@
+"""bagwise extract: tiles of whole slides → features → bags."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from bagwise.cli.app import app
+from bagwise.cli.output import Json, Output, Quiet
+
+SLIDE, LABEL, CASE = "slide_id", "label", "case_id"
+
+
+@app.command(epilog="Example: bagwise extract tiles/ --out bags/ --encoder efficientnet-lite0 --labels labels.csv")
+def extract(
+    tiles: Annotated[Path, typer.Argument(help="A folder that bagwise tile wrote.")],
+    out: Annotated[Path, typer.Option(help="The folder of bags to write.")],
+    encoder: Annotated[str, typer.Option(help="pixels, efficientnet-lite0, or a model of timm.")] = "pixels",
+    labels: Annotated[Path | None, typer.Option(help="A csv: slide_id, label, and case_id if there is one.")] = None,
+    slides: Annotated[Path | None, typer.Option(help="Where the slides lie, if they were moved.")] = None,
+    batch_size: Annotated[int, typer.Option(help="Tiles at once.")] = 64,
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")] = "auto",
+    download: Annotated[bool, typer.Option("--download", help="Let timm fetch weights over the network.")] = False,
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out slides that are bad or unlabelled.")] = False,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Turn the tiles of each slide into features and pack them into bags; run again, it goes on where it stopped.
+
+    Several processes may work on one folder: a slide is done by one of them, and the last one packs the bags.
+    """
+    from bagwise.slides.packages import check_encoder, check_openslide
+    from bagwise.slides.tile_files import check_target, list_tiles
+
+    output = Output(quiet, as_json)
+    check_openslide()
+    check_encoder(encoder)
+    names = [entry.name for entry in list_tiles(tiles)]  # mistakes are told before torch is imported
+    check_target(out)
+    known = None if labels is None else _labels(labels, names, skip_bad, output)
+    extractor = _extractor(encoder, device, download)
+    found = _extract(tiles, extractor, slides, batch_size, skip_bad, output)
+    packed = None
+    if not found.elsewhere:
+        packed = _pack(tiles, out, extractor, known, found, output)
+    output.result({"folder": str(out), "extractor": encoder, "packed": packed, **found._asdict()})
+    _tell(found, tiles, out, packed, output)
+
+
+def _labels(path: Path, names: list[str], skip_bad: bool, output: Output) -> Any:
+    """The labels by the slides' names; slides without a label, and labels without a slide, are never passed over."""
+    from bagwise.errors import InputError
+    from bagwise.slides.labels import read_labels, unmatched
+    from bagwise.slides.slide import slide_name
+
+    labels = {slide_name(name): entry for name, entry in read_labels(path, SLIDE, LABEL, CASE).items()}
+    lonely = unmatched(labels, names)
+    if lonely and not skip_bad:
+        raise InputError(f"{path}: {'; '.join(lonely)}; mend the {SLIDE} column, or pass --skip-bad to leave them out")
+    for sentence in lonely:
+        output.say(f"left out: {sentence}")
+    return labels
+
+
+def _extractor(name: str, device: str, download: bool) -> Any:
+    from bagwise.names import canonical
+    from bagwise.slides.packages import PIXELS
+
+    if canonical(name) == PIXELS:
+        return None  # and torch is not needed
+    from bagwise.slides.extractors import named_extractor
+    from bagwise.training.devices import resolve
+
+    extractor = named_extractor(name, download)
+    return extractor if extractor is None else extractor.to(resolve(device))
+
+
+def _extract(tiles: Path, extractor: Any, slides: Path | None, batch_size: int, skip_bad: bool, output: Output) -> Any:
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from bagwise.slides.extraction import extract
+
+    with Progress(console=Console(stderr=True), disable=not output.talks) as bar:
+        tasks: dict[str, Any] = {}
+
+        def watch(name: str, done: int, total: int) -> None:
+            if name not in tasks:
+                tasks[name] = bar.add_task(name.replace("[", "\\["), total=total)
+            bar.update(tasks[name], completed=done)
+
+        return extract(tiles, extractor, slides, batch_size, skip_bad, watch)
+
+
+def _pack(tiles: Path, out: Path, extractor: Any, labels: Any, found: Any, output: Output) -> int | None:
+    from bagwise.slides.claims import claimed
+    from bagwise.slides.packing import pack
+
+    with claimed(out.parent / f".{out.name}.claim") as mine:
+        if not mine:
+            output.say(f"another process packs {out}")
+            return None
+        return pack(tiles, out, extractor, labels, leave_out=tuple(found.bad))
+
+
+def _tell(found: Any, tiles: Path, out: Path, packed: int | None, output: Output) -> None:
+    for name, reason in found.bad.items():
+        output.say(f"left out {name}: {reason}")
+    for name in found.empty:
+        output.say(f"set aside {name}: it has no tiles")
+    output.say(f"{len(found.done)} slide{'s' * (len(found.done) != 1)} extracted, {len(found.skipped)} done before")
+    if found.elsewhere:
+        for name, owner in found.elsewhere.items():
+            output.say(f"{name} is in the hands of {owner}")
+        output.say(f"nothing packed yet: run the same command again when they are done (a dead one's claim: {tiles})")
+    elif packed is not None:
+        output.wrote(out, f"{packed} bag{'s' * (packed != 1)}")
+        output.say(f"next: bagwise train {out} runs/first")

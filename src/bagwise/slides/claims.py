@@ -1,0 +1,92 @@
+"""Claims: which process works on which slide, so that several may share one folder.
+
+A claim is a file that only one process can create; it names its owner. The owner also holds a lock on it, which the
+system lets go when the owner dies, however it dies: a claim of this machine whose lock is free is dead and is taken
+over. Claims of other machines are left alone, because not every shared disk passes locks on.
+"""
+
+import contextlib
+import json
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # Windows: dead claims stay until someone removes them
+    fcntl = None  # type: ignore[assignment]
+
+
+@contextlib.contextmanager
+def claimed(path: Path) -> Iterator[bool]:
+    """Claim something for the time of the block; False if it belongs to another process.
+
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "slide.claim"
+    >>> with claimed(path) as mine, claimed(path) as mine_too:
+    ...     print(mine, mine_too)
+    True False
+    >>> path.exists()
+    False
+    """
+    handle = _take(path)
+    try:
+        yield handle is not None
+    finally:
+        if handle is not None:
+            path.unlink(missing_ok=True)  # before the lock goes, so that nobody takes a claim that is about to end
+            os.close(handle)
+
+
+def owner(path: Path) -> str:
+    """Who holds a claim, for a message."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        return f"process {content['pid']} on {content['host']}"
+    except (OSError, ValueError, KeyError, TypeError):
+        return "another process"
+
+
+def _take(path: Path) -> int | None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        handle, fresh = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666), True
+    except FileExistsError:
+        try:
+            handle, fresh = os.open(path, os.O_RDWR), False
+        except FileNotFoundError:  # it ended just now
+            return None
+    if _lock(handle, fresh) and (fresh or _is_dead(path, handle)):
+        os.ftruncate(handle, 0)
+        os.lseek(handle, 0, os.SEEK_SET)
+        os.write(handle, json.dumps({"pid": os.getpid(), "host": socket.gethostname()}).encode())
+        return handle
+    os.close(handle)
+    return None
+
+
+def _lock(handle: int, fresh: bool) -> bool:
+    if fcntl is None:
+        return fresh
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a disk without locks: only a claim of one's own making counts
+        return fresh
+    return True
+
+
+def _is_dead(path: Path, handle: int) -> bool:
+    """Whether a claim whose lock is ours now was left by a dead process of this machine."""
+    try:
+        if os.fstat(handle).st_ino != path.stat().st_ino:  # its owner ended it between our opening and locking it
+            return False
+    except FileNotFoundError:
+        return False
+    content = os.read(handle, 4096)
+    try:
+        return bool(json.loads(content)["host"] == socket.gethostname())
+    except (ValueError, KeyError, TypeError):
+        return True  # its owner died before it could write its name

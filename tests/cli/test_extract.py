@@ -1,0 +1,53 @@
+"""bagwise extract, as a user runs it."""
+
+import json
+import time
+
+import pytest
+
+from bagwise.slides.claims import claimed
+from bagwise.slides.tile_files import tile_to_file
+from bagwise.slides.tiling import Wish
+from bagwise.storage import load_bags
+from command_line import bagwise, refused
+from slides.slide_files import write_pyramid
+
+pytest.importorskip("openslide")
+
+
+@pytest.fixture(scope="module")
+def tiles(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("slides")
+    for name in ("one", "two"):
+        write_pyramid(folder / f"{name}.tif", levels=2)
+        tile_to_file(folder / f"{name}.tif", folder / "tiles", Wish(size=32, mpp=1.0))
+    return folder / "tiles"
+
+
+def test_pixels_with_labels_become_bags(tiles, tmp_path):
+    (tmp_path / "labels.csv").write_text("case_id,slide_id,label\np,one.tif,0\nq,two,1\n")
+    with claimed(tiles / "features-pixels" / "two.claim"):
+        waiting = json.loads(bagwise("extract", tiles, "--out", "bags", "--json", cwd=tmp_path).stdout)
+        assert waiting["elsewhere"]["two"].startswith("process")
+        assert (waiting["done"], waiting["packed"]) == (["one"], None)
+        assert not (tmp_path / "bags").exists()
+    result = bagwise("extract", tiles, "--out", "bags", "--labels", "labels.csv", cwd=tmp_path)
+    assert "1 slide extracted, 1 done before" in result.stdout
+    assert "next: bagwise train bags runs/first" in result.stdout
+    bags = load_bags(tmp_path / "bags")
+    assert bags.labels.tolist() == [0, 1]
+    assert bags.groups.tolist() == ["p", "q"]
+    assert bags.instance_shape == (32, 32, 3)
+
+
+def test_mistakes_are_refused_at_once(tiles, tmp_path):
+    (tmp_path / "notes.txt").touch()
+    assert "holds files that are not bags" in refused(bagwise("extract", tiles, "--out", tmp_path))
+    assert "make them with: bagwise tile" in refused(bagwise("extract", tmp_path, "--out", tmp_path / "bags"))
+    (tmp_path / "labels.csv").write_text("slide_id,label\none,0\nthree,1\n")
+    lonely = refused(bagwise("extract", tiles, "--out", tmp_path / "bags", "--labels", tmp_path / "labels.csv"))
+    assert "no tiles for labelled 'three'; no label for 'two'; mend the slide_id column, or pass --skip-bad" in lonely
+    start = time.monotonic()
+    unknown = bagwise("extract", tiles, "--out", tmp_path / "bags", "--encoder", "no-such-encoder")
+    assert "no-such-encoder" in refused(unknown)
+    assert time.monotonic() - start < 10  # about one second on a quiet machine

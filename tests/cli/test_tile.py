@@ -1,0 +1,59 @@
+"""bagwise tile, as a user runs it."""
+
+import json
+
+import numpy as np
+import pytest
+
+from command_line import bagwise, refused
+from slides.slide_files import REAL, needs_real_slide, write_pyramid
+
+pytest.importorskip("openslide")
+
+
+@pytest.fixture(scope="module")
+def slides(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("slides")
+    write_pyramid(folder / "one.tif")
+    write_pyramid(folder / "mute.tif", np.full((512, 512, 3), 235, dtype=np.uint8), mpp=None, levels=1)
+    return folder
+
+
+def test_tiles_thumbnail_and_what_to_do_next(slides, tmp_path):
+    result = bagwise("tile", slides / "one.tif", "--out", "tiles", "--size", "128", cwd=tmp_path)
+    assert result.returncode == 0, result
+    assert "16 tiles on 1 slide\n" in result.stdout
+    assert "next: bagwise extract tiles --out bags/" in result.stdout
+    assert json.loads((tmp_path / "tiles" / "one.json").read_text())["tile_size"] == 256
+    assert (tmp_path / "tiles" / "thumbnails" / "one.png").is_file()
+    again = json.loads(
+        bagwise("tile", slides / "one.tif", "--out", "tiles", "--size", "128", "--json", cwd=tmp_path).stdout
+    )
+    assert again == {"folder": "tiles", "tiles": {"one": 16}, "skipped": ["one"], "bad": {}}
+    other = bagwise("tile", slides / "one.tif", "--out", "tiles", "--size", "64", "--skip-bad", cwd=tmp_path)
+    assert "one.json was made with size 128, not 64; choose another --out" in refused(other)
+
+
+def test_a_slide_without_resolution_is_named_with_what_to_pass(slides, tmp_path):
+    message = refused(bagwise("tile", slides, "--out", tmp_path / "tiles", "--size", "128"))
+    assert "mute.tif does not state its resolution; pass --slide-mpp" in message
+    assert "--skip-bad leaves such slides out" in message
+    found = json.loads(
+        bagwise("tile", slides, "--out", tmp_path / "tiles", "--skip-bad", "--size", "128", "--json").stdout
+    )
+    assert found["tiles"] == {"one": 16}
+    assert list(found["bad"]) == ["mute"]
+    said = bagwise("tile", slides / "mute.tif", "--out", tmp_path / "level", "--level", "0").stdout
+    assert "no tissue found on mute: look at" in said
+
+
+def test_contradictions_are_refused(slides, tmp_path):
+    both = bagwise("tile", slides, "--out", tmp_path, "--level", "0", "--mpp", "0.5")
+    assert "pass --mpp (micrometres a pixel) or --level, and not both" in refused(both)
+    assert "does not exist" in refused(bagwise("tile", "nowhere", "--out", tmp_path))
+
+
+@needs_real_slide
+def test_the_real_slide(tmp_path):
+    found = json.loads(bagwise("tile", REAL, "--out", tmp_path, "--json").stdout)
+    assert 25 <= found["tiles"]["CMU-1-Small-Region"] <= 45

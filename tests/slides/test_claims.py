@@ -1,0 +1,94 @@
+"""Claims: one owner at a time, given up on exit, taken over when the owner is dead."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from bagwise.slides.claims import claimed, owner
+
+HOLD = "import sys, time; from pathlib import Path; from bagwise.slides.claims import claimed\n"
+HOLD += "with claimed(Path(sys.argv[1])) as mine:\n    print(mine, flush=True)\n    time.sleep(60)\n"
+
+
+@pytest.fixture
+def claim(tmp_path):
+    return tmp_path / "folder" / "slide.claim"
+
+
+def test_one_owner_at_a_time(claim):
+    with claimed(claim) as mine:
+        assert mine
+        assert owner(claim) == f"process {os.getpid()} on {socket.gethostname()}"
+        with claimed(claim) as second:
+            assert not second
+        assert claim.exists()  # the refused one did not end the first one's claim
+    assert not claim.exists()
+    with claimed(claim) as again:
+        assert again
+
+
+def test_a_claim_ends_with_an_error_too(claim):
+    with pytest.raises(RuntimeError), claimed(claim):
+        raise RuntimeError
+    assert not claim.exists()
+
+
+def test_a_living_process_keeps_its_claim_and_a_killed_one_loses_it(claim):
+    process = subprocess.Popen([sys.executable, "-c", HOLD, str(claim)], stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout.readline() == "True\n"
+        with claimed(claim) as mine:
+            assert not mine
+        assert owner(claim) == f"process {process.pid} on {socket.gethostname()}"
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        assert claim.exists()
+        with claimed(claim) as mine:
+            assert mine
+            assert owner(claim) == f"process {os.getpid()} on {socket.gethostname()}"
+        assert not claim.exists()
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+def test_claims_of_other_machines_are_left_alone(claim):
+    claim.parent.mkdir()
+    claim.write_text(json.dumps({"pid": 1, "host": "elsewhere"}))
+    with claimed(claim) as mine:
+        assert not mine
+    assert owner(claim) == "process 1 on elsewhere"
+
+
+def test_a_claim_whose_owner_died_before_writing_is_taken(claim):
+    claim.parent.mkdir()
+    claim.touch()
+    assert owner(claim) == "another process"
+    with claimed(claim) as mine:
+        assert mine
+
+
+def test_of_many_at_once_one_wins(claim):
+    claim.parent.mkdir()
+    claim.write_text(json.dumps({"pid": 1, "host": socket.gethostname()}))  # dead: nobody holds its lock
+    start, end, won = threading.Barrier(8), threading.Barrier(8), []
+
+    def attempt():
+        start.wait()
+        with claimed(claim) as mine:
+            won.append(mine)
+            end.wait()
+
+    threads = [threading.Thread(target=attempt) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sum(won) == 1

@@ -1,0 +1,129 @@
+"""Slides: their resolution, and regions that are the right pixels at any resolution."""
+
+import sys
+
+import numpy as np
+import pytest
+
+from bagwise.errors import InputError
+from bagwise.slides.slide import Slide, list_slides
+from slides.slide_files import HEIGHT, REAL, WIDTH, needs_real_slide, write_pyramid
+
+pytest.importorskip("openslide")
+
+
+@pytest.fixture(scope="module")
+def pyramid(tmp_path_factory):
+    path = tmp_path_factory.mktemp("pyramid") / "pyramid.tif"
+    return path, write_pyramid(path)
+
+
+def test_size_levels_and_resolution(pyramid):
+    with Slide(pyramid[0]) as slide:
+        assert (slide.width, slide.height) == (WIDTH, HEIGHT)
+        assert slide.downsamples == (1, 4, 16)
+        assert slide.mpp == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize(("level", "factor"), [(0, 1), (1, 4), (2, 16)])
+def test_a_region_at_a_level_is_that_level_pixel_by_pixel(pyramid, level, factor):
+    path, pictures = pyramid
+    with Slide(path) as slide:
+        found = slide.read(640, 384, 64 * factor, 64)
+    x, y = 640 // factor, 384 // factor
+    np.testing.assert_array_equal(found, pictures[level][y : y + 64, x : x + 64])
+
+
+def test_a_region_between_levels_is_the_mean_of_the_finer_one(pyramid):
+    path, pictures = pyramid
+    with Slide(path) as slide:
+        found = slide.read(600, 400, 128, 64).astype(float)
+    squares = pictures[0][400:528, 600:728].reshape(64, 2, 64, 2, 3).mean(axis=(1, 3))
+    np.testing.assert_allclose(found, squares, atol=1)
+
+
+def test_beyond_the_slide_it_is_white(pyramid):
+    with Slide(pyramid[0]) as slide:
+        assert (slide.read(WIDTH - 10, HEIGHT - 10, 20, 20)[10:, 10:] == 255).all()
+
+
+@pytest.mark.parametrize("scale", [3, 8, 16, 50])
+def test_the_overview_read_in_pieces_is_the_slide(pyramid, scale, monkeypatch):
+    path, pictures = pyramid
+    monkeypatch.setattr("bagwise.slides.slide.READ_AT_ONCE", 300)
+    with Slide(path) as slide:
+        found = slide.overview(scale)
+    height, width = HEIGHT // scale, WIDTH // scale
+    assert found.shape == (height, width, 3)
+    whole = pictures[0][: height * scale, : width * scale].reshape(height, scale, width, scale, 3).mean(axis=(1, 3))
+    inner = np.abs(found.astype(float) - whole)
+    assert np.median(inner) <= 2
+    assert np.quantile(inner, 0.97) <= 12  # only pixels on the border of the tissue may mix otherwise
+
+
+def test_a_slide_without_a_resolution_is_refused_with_what_to_pass(tmp_path):
+    write_pyramid(tmp_path / "mute.tif", np.full((256, 256, 3), 200, dtype=np.uint8), mpp=None, levels=1)
+    with Slide(tmp_path / "mute.tif") as slide, pytest.raises(InputError, match=r"pass --slide-mpp .* or --level 0"):
+        slide.known_mpp()
+    with Slide(tmp_path / "mute.tif", mpp=0.5) as slide:
+        assert slide.known_mpp() == 0.5
+
+
+def test_a_resolution_of_printers_is_no_resolution(tmp_path):
+    write_pyramid(tmp_path / "print.tif", np.full((256, 256, 3), 200, dtype=np.uint8), mpp=352.8, levels=1)
+    with Slide(tmp_path / "print.tif") as slide:
+        assert slide.mpp is None
+
+
+def test_what_is_no_slide_is_refused_by_name(tmp_path, pyramid):
+    (tmp_path / "words.svs").write_text("no slide")
+    cut = tmp_path / "cut.tif"
+    cut.write_bytes(pyramid[0].read_bytes()[:5000])
+    for path in (tmp_path / "words.svs", cut, tmp_path / "missing.svs", tmp_path):
+        with pytest.raises(InputError, match=path.name):
+            Slide(path)
+
+
+def test_a_damaged_place_is_refused_by_name(tmp_path, monkeypatch):
+    write_pyramid(tmp_path / "bad.tif", levels=1)
+    with Slide(tmp_path / "bad.tif") as slide:
+
+        def fail(*_):
+            raise RuntimeError("JPEG is broken")
+
+        monkeypatch.setattr(slide._handle, "read_region", fail)
+        with pytest.raises(InputError, match=r"bad.tif cannot be read at \(5, 7\): JPEG is broken"):
+            slide.read(5, 7, 64, 64)
+
+
+def test_slides_are_listed_once_each(tmp_path):
+    for name in ("b.svs", "a.tif", "notes.txt", "deeper/c.NDPI"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    assert [path.name for path in list_slides([tmp_path])] == ["a.tif", "b.svs", "c.NDPI"]
+    assert len(list_slides([tmp_path, tmp_path / "a.tif"])) == 3
+    (tmp_path / "deeper" / "a.svs").touch()
+    with pytest.raises(InputError, match="have the same name"):
+        list_slides([tmp_path])
+    with pytest.raises(InputError, match="does not exist"):
+        list_slides([tmp_path / "nowhere"])
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match="holds no slides"):
+        list_slides([tmp_path / "empty"])
+
+
+@needs_real_slide
+def test_the_real_slide_opens():
+    with Slide(REAL) as slide:
+        assert (slide.width, slide.height) == (2220, 2967)
+        assert slide.mpp == pytest.approx(0.499)
+        tile = slide.read(1000, 1500, 256, 256)
+    assert tile.shape == (256, 256, 3)
+    assert tile.std() > 10
+
+
+def test_without_openslide_the_message_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "openslide", None)
+    monkeypatch.setattr("bagwise.slides.packages.find_spec", lambda name: None)
+    with pytest.raises(InputError, match=r"pip install 'bagwise\[slides\]'"):
+        Slide("any.svs")
