@@ -1,13 +1,32 @@
-"""DATA, as typed on the command line → bags: the name of a data set, or one of our folders."""
+"""DATA, as typed on the command line → bags: a data set's name, one of our folders, a table, or a folder of images."""
 
+import inspect
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from bagwise.bags import Bags
 from bagwise.datasets import DATASETS, load_dataset
 from bagwise.errors import InputError
+from bagwise.files import MANIFEST
+from bagwise.formats.split_files import read_splits
+from bagwise.formats.svm_light import read_svm_light
+from bagwise.formats.tables import read_table
+from bagwise.formats.uci_musk import read_uci_musk
 from bagwise.names import canonical, nearest
+from bagwise.slides.images import SUFFIXES, Tiling, load_image_bags
 from bagwise.storage import load_bags
+
+READERS: dict[str, Callable[..., Bags]] = {
+    ".csv": read_table,
+    ".tsv": read_table,
+    ".parquet": read_table,
+    ".data": read_uci_musk,
+    ".svm": read_svm_light,
+}
+PATHS = ("bags", "splits")  # options that name another file
 
 
 class Source(NamedTuple):
@@ -23,24 +42,95 @@ def located(data: str) -> str:
 
 
 def open_source(data: str, **options: Any) -> Source:
-    """Open DATA; the options are those of the data set's loader.
+    """Open DATA; the options are those of the data set's loader, of the table's reader, or of how images are cut.
 
-    >>> open_source("digits", n_bags=10).test.n_bags
-    10
+    A data set with splits takes ``n_test_bags`` too; ``n_bags`` speaks of the training bags alone. Any DATA but a data set takes ``splits``, a split file of CLAM: its test slides are the test bags, and those of
+    train and val the training bags.
+
+    >>> open_source("digits", n_bags=10, n_test_bags=20).test.n_bags
+    20
     """
     dataset = {canonical(name): found for name, found in DATASETS.items()}.get(canonical(data))
     if dataset is not None and not Path(data).is_dir():
-        if not dataset.splits:
-            return Source(load_dataset(data, **options), None)
-        return Source(load_dataset(data, split="train", **options), load_dataset(data, split="test", **options))
-    if not Path(data).exists():
-        raise InputError(f"'{data}' is neither a data set nor a folder; {nearest(data, DATASETS)}")
-    if options:
-        raise InputError(f"options {', '.join(options)} belong to data sets made by name; {data} is a folder")
-    return Source(load_bags(data), None)
+        return _load(data, options) if dataset.splits else Source(load_dataset(data, **options), None)
+    path = Path(data)
+    if not path.exists():
+        raise InputError(f"'{data}' is neither a data set nor a folder nor a table; {nearest(data, DATASETS)}")
+    options = {name: _beside(path, str(value)) if name in PATHS else value for name, value in options.items()}
+    splits = options.pop("splits", None)
+    bags = _read_file(path, options) if path.is_file() else _read_folder(path, options)
+    return Source(bags, None) if splits is None else _split(bags, splits)
 
 
 def judged_bags(data: str, **options: Any) -> Bags:
     """The bags of DATA to judge a model by: its own test bags where it has some, else all."""
     source = open_source(data, **options)
     return source.training if source.test is None else source.test
+
+
+def _load(data: str, options: dict[str, Any]) -> Source:
+    """A data set that brings its own test bags, whose number is its own too."""
+    n_test_bags = options.pop("n_test_bags", None)
+    training = load_dataset(data, split="train", **options)
+    shared = {name: value for name, value in options.items() if name != "n_bags"}
+    return Source(training, load_dataset(data, split="test", **shared, **_given(n_bags=n_test_bags)))
+
+
+def _given(**options: Any) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _read_folder(path: Path, options: dict[str, Any]) -> Bags:
+    """One of our folders, or images in a folder for each class."""
+    if not (path / MANIFEST).exists() and any(file.suffix.lower() in SUFFIXES for file in path.rglob("*")):
+        return _read_images(path, options)
+    if options:
+        raise InputError(f"options {', '.join(options)} belong to data sets made by name; {path} is a folder")
+    return load_bags(path)
+
+
+def _read_images(path: Path, options: dict[str, Any]) -> Bags:
+    for name, value in options.items():
+        if name not in Tiling._fields:
+            raise InputError(f"images have no option '{name}'; {nearest(name, Tiling._fields)}")
+        if not isinstance(value, int | float):
+            raise InputError(f"{name} = {value!r}; give a number")
+    if "size" not in options:
+        raise InputError(f"{path} holds images: say how large their tiles are, e.g. --data-option size=32")
+    return load_image_bags(path, Tiling(**options)).bags
+
+
+def _read_file(path: Path, options: dict[str, Any]) -> Bags:
+    if "size" in options:  # a csv of image files: file, label, group
+        return _read_images(path, options)
+    reader = READERS.get(path.suffix.lower())
+    if reader is None:
+        raise InputError(
+            f"{path} is not a table that can be read; give one of {', '.join(READERS)}, or a folder of bags"
+        )
+    known = inspect.signature(reader).parameters
+    for name, value in options.items():
+        if name not in known or name == "path":
+            raise InputError(f"{path} has no option '{name}'; {nearest(name, [*known][1:])}")
+        options[name] = _fitting(name, value)
+    return reader(path, **options)
+
+
+def _fitting(name: str, value: Any) -> Any:
+    """A column may be called 1: what was typed as a number is a name all the same."""
+    if name == "n_features":
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise InputError(f"n_features = {value!r}; give a whole number")
+        return value
+    return [str(each) for each in value] if isinstance(value, list | tuple) else str(value)
+
+
+def _beside(data: Path, path: str) -> str:
+    """A file named by an option: as it is, or beside DATA."""
+    return path if Path(path).exists() or not (data.parent / path).exists() else str(data.parent / path)
+
+
+def _split(bags: Bags, path: str) -> Source:
+    names = [bags.name(bag) for bag in range(len(bags))]
+    training, validation, test = read_splits(path).rows(names, Path(path))
+    return Source(bags[np.concatenate([training, validation])], bags[test] if len(test) else None)

@@ -7,7 +7,9 @@ import typer
 
 from bagwise.cli.app import app
 from bagwise.cli.output import Json, Output, Quiet
+from bagwise.cli.parameters import read_options
 
+DataOption = Annotated[list[str] | None, typer.Option(help="NAME=VALUE for the reader of DATA.")]
 RunFolder = Annotated[Path, typer.Argument(help="A run's folder.")]
 
 
@@ -15,6 +17,7 @@ RunFolder = Annotated[Path, typer.Argument(help="A run's folder.")]
 def evaluate(
     run: RunFolder,
     data: Annotated[str | None, typer.Argument(help="DATA with labels; the run's own test bags if not given.")] = None,
+    data_option: DataOption = None,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -26,7 +29,7 @@ def evaluate(
 
     output = Output(quiet, as_json)
     trained = Run(run)
-    bags = trained.test_bags() if data is None else judged_bags(data)
+    bags = trained.test_bags() if data is None else judged_bags(data, **read_options(data_option or []))
     judged = judge(BagClassifier.load(trained.folder / "model"), bags, known_labels(bags, data or "test"))
     output.metrics(judged.metrics)
     output.result(judged.metrics)
@@ -35,8 +38,9 @@ def evaluate(
 @app.command(epilog="Example: bagwise predict runs/first digits --out predictions.csv")
 def predict(
     run: RunFolder,
-    data: Annotated[str, typer.Argument(help="A data set's name, or a folder of bags; labels are not needed.")],
+    data: Annotated[str, typer.Argument(help="A data set, folder of bags, table or images; labels are not needed.")],
     out: Annotated[Path, typer.Option(help="The csv to write: a line a bag.")],
+    data_option: DataOption = None,
     weights: Annotated[Path | None, typer.Option(help="Also write a csv with the weight of every instance.")] = None,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -48,7 +52,7 @@ def predict(
 
     output = Output(quiet, as_json)
     model = BagClassifier.load(Run(run).folder / "model")
-    bags = judged_bags(data)
+    bags = judged_bags(data, **read_options(data_option or []))
     probabilities, shares = model.judge(bags)
     write_table(out, prediction_rows(model.classes_, bags, probabilities))
     output.wrote(out, f"predictions of {len(bags)} bags")

@@ -17,7 +17,7 @@ EXAMPLE = "Example: bagwise train digits runs/first --pooling gated-attention --
 @app.command(epilog=EXAMPLE)
 @with_parameters
 def train(
-    data: Annotated[str, typer.Argument(help="A data set's name, or a folder of bags.")],
+    data: Annotated[str, typer.Argument(help="A data set's name, a folder of bags, a table, or a folder of images.")],
     run: Annotated[Path, typer.Argument(help="The folder to write the run to.")],
     test: Annotated[str | None, typer.Option(help="Share of the bags, or other DATA, to test on.")] = None,
     data_option: Annotated[list[str] | None, typer.Option(help="NAME=VALUE for the data set's loader.")] = None,

@@ -1,0 +1,65 @@
+"""A parquet file, read a batch of rows at a time (pyarrow, optional)."""
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from bagwise.errors import InputError
+from bagwise.formats.csv_files import Table
+from bagwise.formats.optional import need
+
+ROWS_AT_ONCE = 4096
+CELLS_PER_BYTE = 1000  # run lengths can hide many equal cells in few bytes, but not more than this in real tables
+
+
+@contextlib.contextmanager
+def open_parquet(path: Path) -> Iterator[Table]:
+    """Open a parquet file as a table like any other."""
+    if not path.is_file():
+        raise InputError(f"{path} is not a file; check the path")
+    parquet = need("pyarrow.parquet", path, "tables")
+    with _blaming(path):
+        file = parquet.ParquetFile(path, memory_map=False)
+        header = [str(name) for name in file.schema_arrow.names]
+        _check_claims(path, file.metadata, header)
+    with contextlib.closing(file):
+        yield Table(path, header, _rows(path, file))
+
+
+def _check_claims(path: Path, metadata: Any, header: list[str]) -> None:
+    if not header or metadata.num_columns != len(header) or len(set(header)) < len(header):
+        raise InputError(
+            f"{path} must have plain columns of different names; it has {', '.join(header[:20]) or 'none'}"
+        )
+    cells, room = metadata.num_rows * len(header), CELLS_PER_BYTE * path.stat().st_size
+    held = sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
+    if not (0 <= cells <= room and 0 <= held <= room):
+        raise InputError(f"{path} claims {metadata.num_rows} rows, more than its size can hold; write it again")
+
+
+def _rows(path: Path, file: Any) -> Iterator[tuple[str, list[Any]]]:
+    count = 0
+    with _blaming(path):
+        batches = file.iter_batches(batch_size=ROWS_AT_ONCE, use_threads=False)
+    while True:
+        with _blaming(path):
+            batch = next(batches, None)
+            columns = [] if batch is None else [column.to_pylist() for column in batch.columns]
+        if batch is None:
+            return
+        for cells in zip(*columns, strict=True):
+            count += 1
+            yield f"row {count}", list(cells)
+
+
+@contextlib.contextmanager
+def _blaming(path: Path) -> Iterator[None]:
+    """Whatever a damaged file makes pyarrow raise is said of the file."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        reason = str(error).strip().partition("\n")[0][:200]
+        raise InputError(f"{path} is not a whole parquet file ({reason}); write it again") from None

@@ -1,0 +1,61 @@
+"""STAMP's feature folders: <slide>.h5 with `feats`, and `coords` in micrometres.
+
+    position in level-0 pixels = coords / mpp        tile size in level-0 pixels = tile_size_um / mpp
+
+The files do not tell the slide's resolution, mpp (tile_size_um / tile_size_px is that of the tiles). Without it there
+are no positions: micrometres that pass for pixels are worse than none.
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+from bagwise.errors import InputError
+from bagwise.formats.contract import FeatureFolder, Slide, checked, positive, stems
+from bagwise.formats.h5 import open_h5
+
+TOLD = ("unit", "tile_size_um", "extractor", "feat_type")
+MICROMETRES = {"um", "µm", "μm"}
+NO_RESOLUTION = "no positions: STAMP keeps them in micrometres; give the slides' resolution with --mpp, e.g. --mpp 0.25"
+NO_UNIT = "no positions: the files do not say in which unit they are"
+
+
+class Stamp(FeatureFolder):
+    """A folder of h5 files with `feats`."""
+
+    tool = "STAMP"
+
+    @classmethod
+    def recognise(cls, folder: Path) -> str | None:
+        for slide in stems(folder, ".h5")[:5]:
+            try:
+                with open_h5(folder / f"{slide}.h5") as file:
+                    if "feats" in file:
+                        return f"{slide}.h5 has the data set feats"
+            except InputError:  # a bad slide is told when it is read; another one may tell the tool
+                continue
+        return None
+
+    def slides(self) -> list[str]:
+        return stems(self.folder, ".h5")
+
+    def read(self, slide: str) -> Slide:
+        path = self.folder / f"{slide}.h5"
+        with open_h5(path) as file:
+            told, features = file.attributes("", *TOLD), file.rows("feats")
+            coords = file.rows("coords") if "coords" in file else None
+        if told.get("feat_type", "tile") != "tile":
+            raise InputError(
+                f"{path} holds features of a {told['feat_type']}, not of tiles; give STAMP's tile features"
+            )
+        extractor = None if told.get("extractor") is None else str(told["extractor"])
+        if coords is None or "unit" not in told:
+            return checked(path, Slide(features, extractor=extractor, note=NO_UNIT))
+        if told["unit"] not in MICROMETRES:
+            raise InputError(f"{path} has positions in {told['unit']!r}; STAMP's are in micrometres ('um')")
+        checked(path, Slide(features, coords))
+        if self.mpp is None:
+            return checked(path, Slide(features, extractor=extractor, note=NO_RESOLUTION))
+        size = positive(path, told, "tile_size_um")
+        tile_size = None if size is None else size / self.mpp
+        return checked(path, Slide(features, coords.astype(np.float64) / self.mpp, tile_size, extractor))

@@ -1,0 +1,85 @@
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from bagwise.sources import open_source
+from bagwise.storage import load_bags
+from command_line import bagwise, refused
+from formats.foreign import clam_slide, features, grid, trident_slide, write_table
+
+
+@pytest.fixture
+def job(tmp_path):
+    """Twelve slides of six cases by TRIDENT, and their labels."""
+    rows = [["case_id", "slide_id", "label"]]
+    for number in range(12):
+        folder = trident_slide(tmp_path, f"s{number:02}", features(4, seed=number), grid(4))
+        rows.append([f"p{number // 2}", f"s{number:02}.svs", "yes" if number % 4 < 2 else "no"])
+    return folder, write_table(tmp_path / "labels.csv", rows)
+
+
+def test_features_are_packed_and_what_was_found_is_told(job, tmp_path):
+    folder, labels = job
+    result = bagwise("import", folder, "--labels", labels, "--out", tmp_path / "bags")
+    assert result.returncode == 0, result.stderr
+    said = " ".join(result.stdout.split())
+    assert "features of TRIDENT, because it is named features_uni_v1" in said
+    assert "slides found 12" in said
+    assert "wrote 12 bags, 48 instances" in said
+    assert f"next: bagwise train {tmp_path / 'bags'} runs/first" in said
+    bags = load_bags(tmp_path / "bags")
+    np.testing.assert_array_equal(bags[3], features(4, seed=3))
+    assert bags.groups.tolist()[:3] == ["p0", "p0", "p1"]
+    assert bags.extractor == "uni_v1"
+    assert open_source(str(tmp_path / "bags")).training.labels.tolist()[:3] == ["yes", "yes", "no"]
+
+
+def test_a_case_is_a_bag_and_json_tells_everything(job, tmp_path):
+    folder, labels = job
+    (folder / "s03.h5").write_bytes(b"cut")
+    out = tmp_path / "bags"
+    arguments = ("import", folder, "--labels", labels, "--out", out, "--bag", "case", "--json")
+    assert "s03.h5 is damaged" in refused(bagwise(*arguments))
+    assert not out.exists()
+    result = bagwise(*arguments, "--skip-bad")
+    told = json.loads(result.stdout)
+    assert (told["tool"], told["bags"], told["instances"], list(told["bad"])) == ("TRIDENT", 6, 44, ["s03"])
+    assert load_bags(out).names.tolist() == [f"p{number}" for number in range(6)]
+
+
+def test_refusals_name_the_place_and_the_fix(job, tmp_path):
+    folder, labels = job
+    out = tmp_path / "bags"
+    assert "is not a folder" in refused(bagwise("import", tmp_path / "none", "--labels", labels, "--out", out))
+    assert "--bag tile is unknown" in refused(
+        bagwise("import", folder, "--labels", labels, "--out", out, "--bag", "tile")
+    )
+    assert "not a folder of bags" in refused(bagwise("import", folder, "--labels", labels, "--out", folder))
+    assert not out.exists()
+
+
+def test_clams_extractor_is_named_by_the_user_and_quiet_says_nothing(tmp_path):
+    folder = clam_slide(tmp_path, "s1", features(), grid())
+    labels = write_table(tmp_path / "labels.csv", [["slide", "grade"], ["s1", "3"]])
+    named = ("--label-column", "grade", "--extractor", "resnet50", "--quiet")
+    result = bagwise("import", folder, "--labels", labels, "--out", tmp_path / "bags", *named)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+    assert load_bags(tmp_path / "bags").extractor == "resnet50"
+
+
+def test_torch_is_imported_for_tensors_only(job, tmp_path):
+    folder, labels = job
+    program = (
+        "import sys; from bagwise.cli import main\n"
+        "try: main()\nexcept SystemExit as end: assert not end.code\n"
+        "assert 'torch' not in sys.modules"
+    )
+    arguments = ["import", folder, "--labels", labels, "--out", tmp_path / "bags"]
+    subprocess.run([sys.executable, "-c", program, *map(str, arguments)], check=True, capture_output=True)
+
+
+def test_help_shows_an_example():
+    assert "Example: bagwise import" in bagwise("import", "--help").stdout

@@ -1,0 +1,54 @@
+import numpy as np
+import pytest
+
+from bagwise.errors import InputError
+from bagwise.formats.clam import Clam
+from formats.foreign import clam_slide, features, grid
+
+
+@pytest.mark.parametrize("as_tensor", [False, True])
+def test_a_slide_comes_with_level_0_positions_and_tile_size(tmp_path, as_tensor):
+    folder = clam_slide(tmp_path, "s1", features(), grid(), as_tensor=as_tensor)
+    clam = Clam(folder)
+    assert clam.slides() == ["s1"]
+    slide = clam.read("s1")
+    np.testing.assert_array_equal(slide.features, features())
+    np.testing.assert_array_equal(slide.positions, grid())
+    assert slide.tile_size == 512, "256 pixels at a level of half the size"
+    assert slide.extractor is None
+    assert Clam(folder / ("pt_files" if as_tensor else "h5_files")).read("s1").tile_size == 512
+
+
+def test_a_downsample_may_be_one_number_or_two_that_nearly_agree(tmp_path):
+    folder = clam_slide(tmp_path, "s1", features(), grid(), downsample=4.0)
+    assert Clam(folder).read("s1").tile_size == 1024
+    clam_slide(tmp_path, "s1", features(), grid(), downsample=(4.0, 4.002))
+    assert Clam(folder).read("s1").tile_size == pytest.approx(1024.256)
+    clam_slide(tmp_path, "s1", features(), grid(), downsample=(4.0, 5.0))
+    with pytest.raises(InputError, match="tiles must be square"):
+        Clam(folder).read("s1")
+
+
+def test_without_patches_there_is_no_tile_size_and_it_is_said(tmp_path):
+    folder = clam_slide(tmp_path, "s1", features(), grid(), patches=False)
+    slide = Clam(folder).read("s1")
+    assert slide.tile_size is None
+    assert slide.positions is not None
+    assert "--patches" in slide.note
+
+
+def test_patches_elsewhere_are_found_where_the_user_says(tmp_path):
+    clam_slide(tmp_path / "a", "s1", features(), grid())
+    folder = clam_slide(tmp_path / "b", "s1", features(), grid(), patches=False)
+    assert Clam(folder, patches=tmp_path / "a" / "patches").read("s1").tile_size == 512
+
+
+def test_mixed_up_positions_are_refused(tmp_path):
+    folder = clam_slide(tmp_path, "s1", features(), grid(step=5000))
+    with pytest.raises(InputError, match="positions outside the slide of 8002 × 8002"):
+        Clam(folder).read("s1")
+    clam_slide(tmp_path, "s1", features(), grid(4))
+    with pytest.raises(InputError, match="5 rows of features and positions of shape"):
+        Clam(folder).read("s1")
+    with pytest.raises(InputError, match="no features of slide 's2'"):
+        Clam(folder).read("s2")

@@ -1,0 +1,171 @@
+"""Damaged input of every reader: it is read or refused in a sentence, whatever bytes are changed, cut or spliced."""
+
+import h5py
+import numpy as np
+import pyarrow
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pyarrow import parquet
+
+from bagwise.errors import InputError
+from bagwise.formats.clam import Clam
+from bagwise.formats.features import open_features
+from bagwise.formats.h5 import open_h5
+from bagwise.formats.labels import read_labels
+from bagwise.formats.numpy_files import read_npy, read_npz
+from bagwise.formats.slideflow import Slideflow
+from bagwise.formats.split_files import read_splits
+from bagwise.formats.stamp import Stamp
+from bagwise.formats.svm_light import read_svm_light
+from bagwise.formats.tables import read_table
+from bagwise.formats.tensors import read_tensor
+from bagwise.formats.trident import Trident
+from bagwise.formats.uci_musk import read_uci_musk
+from formats.foreign import clam_slide, features, grid, slideflow_slide, stamp_slide, trident_slide
+
+TEXTS = {
+    "a.csv": ("bag,label,case_id,f1,f2\na,1,p,0.5,1\nb,0,q,2,3\na,1,p,4,5\n", read_table),
+    "a.data": ("M1,M1_1,1,2,3,1.\nM1,M1_2,4,5,6,1.\nN1,N1_1,7,8,9,0.\n", read_uci_musk),
+    "a.svm": ("0:a:1 1:0.5 4:2\n1:b:-1 2:1\n2:a:1 3:1\n", read_svm_light),
+    "labels.csv": ("case_id,slide_id,label\np1,s1.svs,1\np1,s2,1\np2,s3,0\n", read_labels),
+    "splits_0.csv": (",train,val,test\n0,a,c,d\n1,b,,\n", read_splits),
+}
+
+
+def text_reader(name):
+    def prepare(folder):
+        content, read = TEXTS[name]
+        (folder / name).write_text(content)
+        return folder / name, lambda: read(folder / name)
+
+    return prepare
+
+
+def of_parquet(folder):
+    table = pyarrow.table({"bag": ["a", "b", "a"], "label": [1, 0, 1], "f1": [0.5, 1.5, 2.5]})
+    parquet.write_table(table, folder / "a.parquet")
+    return folder / "a.parquet", lambda: read_table(folder / "a.parquet")
+
+
+def of_npy(folder):
+    np.save(folder / "a.npy", features())
+    return folder / "a.npy", lambda: read_npy(folder / "a.npy")
+
+
+def of_npz(folder):
+    np.savez_compressed(folder / "a.npz", features())
+    return folder / "a.npz", lambda: read_npz(folder / "a.npz", "arr_0")
+
+
+def of_pt(folder):
+    torch.save(torch.from_numpy(features()), folder / "a.pt")
+    return folder / "a.pt", lambda: read_tensor(folder / "a.pt")
+
+
+def of_old_pt(folder):
+    torch.save(torch.from_numpy(features()), folder / "a.pt", _use_new_zipfile_serialization=False)
+    return folder / "a.pt", lambda: read_tensor(folder / "a.pt")
+
+
+def of_compressed_h5(folder):
+    with h5py.File(folder / "a.h5", "w", libver="latest") as file:
+        file.create_dataset("features", data=features(64, 16), chunks=(16, 16), compression="gzip", shuffle=True)
+        file.attrs["extractor"] = "uni"
+
+    def read():
+        with open_h5(folder / "a.h5") as file:
+            return file.rows("features"), file.attributes("", "extractor")
+
+    return folder / "a.h5", read
+
+
+def of_clam(folder):
+    place = clam_slide(folder, "s", features(), grid())
+    return folder / "patches" / "s.h5", lambda: Clam(place).read("s")
+
+
+def of_trident(folder):
+    place = trident_slide(folder, "s", features(), grid())
+    return place / "s.h5", lambda: Trident(place).read("s")
+
+
+def of_stamp(folder):
+    place = stamp_slide(folder, "s", features(), grid().astype(float))
+    return place / "s.h5", lambda: Stamp(place, 0.5).read("s")
+
+
+def of_slideflow(folder):
+    place = slideflow_slide(folder, "s", features(), grid())
+    return place / "bags_config.json", lambda: Slideflow(place, 0.5).read("s")
+
+
+def of_detection(folder):
+    place = stamp_slide(folder, "s", features(), grid().astype(float))
+    return place / "s.h5", lambda: open_features(place)
+
+
+READERS = {
+    **{f"text {name}": text_reader(name) for name in TEXTS},
+    **{name.removeprefix("of_"): found for name, found in list(globals().items()) if name.startswith("of_")},
+}
+
+byte = st.one_of(st.sampled_from([0, 1, 127, 128, 255]), st.integers(0, 255))
+place = st.floats(0, 1, exclude_max=True)
+change = st.one_of(
+    st.tuples(st.just("set"), place, byte),
+    st.tuples(st.just("cut"), place, byte),
+    st.tuples(st.just("fill"), place, byte),
+    st.tuples(st.just("splice"), place, place),
+    st.tuples(st.just("insert"), place, byte),
+)
+
+
+def mutated(content, changes):
+    """The content after changes, each at a place given as a share of the length."""
+    content = bytearray(content)
+    for kind, where, what in changes:
+        at = int(where * len(content))
+        if kind == "set" and content:
+            content[at] = what
+        elif kind == "cut":
+            del content[at:]
+        elif kind == "fill":
+            content[at : at + 8] = bytes([what]) * len(content[at : at + 8])
+        elif kind == "splice":
+            source = int(what * len(content))
+            content[at : at + 12] = content[source : source + 16]
+        elif kind == "insert":
+            content[at:at] = bytes([what])
+    return bytes(content)
+
+
+def check(folder, reader, **how):
+    path, read = READERS[reader](folder)
+    whole = path.read_bytes()
+    read()
+
+    @settings(deadline=None, database=None, suppress_health_check=list(HealthCheck), **how)
+    @given(st.lists(change, min_size=1, max_size=6))
+    def damage(changes):
+        path.write_bytes(mutated(whole, changes))
+        message = path.stem
+        try:
+            read()
+        except InputError as error:
+            message = str(error)
+        assert path.stem in message or path.parent.name in message
+
+    damage()
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_damaged_input_is_read_or_refused(tmp_path, reader):
+    check(tmp_path, reader, max_examples=250, derandomize=True)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("reader", READERS)
+def test_damage_never_seen_before_is_read_or_refused(tmp_path, reader):
+    check(tmp_path, reader, max_examples=2000)
