@@ -44,8 +44,9 @@ def located(data: str) -> str:
 def open_source(data: str, **options: Any) -> Source:
     """Open DATA; the options are those of the data set's loader, of the table's reader, or of how images are cut.
 
-    A data set with splits takes ``n_test_bags`` too; ``n_bags`` speaks of the training bags alone. Any DATA but a data set takes ``splits``, a split file of CLAM: its test slides are the test bags, and those of
-    train and val the training bags.
+    A data set with splits takes ``n_test_bags`` too; ``n_bags`` speaks of the training bags alone. Any DATA but a data
+    set takes ``splits``, a split file of CLAM: its test slides are the test bags, those of train and val the training
+    bags.
 
     >>> open_source("digits", n_bags=10, n_test_bags=20).test.n_bags
     20
