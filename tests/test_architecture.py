@@ -1,6 +1,7 @@
 """The shape of the house: imports point down only, and every module has its test."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -74,4 +75,5 @@ def test_nothing_is_unpickled():
         text = (SOURCE / module).read_text(encoding="utf-8")
         assert "pickle.load" not in text
         assert "allow_pickle=True" not in text
-        assert text.count("torch.load(") == text.count("weights_only=True"), "torch may load weights only"
+        for call in re.findall(r"torch\.load\(.*", text):
+            assert "weights_only=True" in call, "torch may load weights only"

@@ -24,7 +24,8 @@ def test_python_blocks_run(number, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(("name", "words"), COMMANDS)
 def test_commands_know_their_flags(name, words):
-    shown = bagwise(name, "--help")
+    words_before_flags = words.split()[:1] if name == "data" else []  # the one command that has commands of its own
+    shown = bagwise(name, *words_before_flags, "--help")
     assert shown.returncode == 0
     for flag in re.findall(r"--[\w-]+", words):
         assert flag in shown.stdout
