@@ -226,3 +226,13 @@ def test_a_manifest_with_mangled_entries_is_an_input_error(sealed, entries):
     rewrite_manifest(sealed, files=entries)
     with pytest.raises(InputError):
         files.read_manifest(sealed, "bags")
+
+
+def test_a_file_reaches_the_disk_before_it_takes_its_name(tmp_path, monkeypatch):
+    events = []
+    monkeypatch.setattr("os.fsync", lambda handle: events.append("flushed"))
+    replace = Path.replace
+    monkeypatch.setattr(Path, "replace", lambda self, target: (events.append("renamed"), replace(self, target))[1])
+    with files.atomic(tmp_path / "note.txt") as draft:
+        draft.write_text("whole")
+    assert events == ["flushed", "renamed", "flushed"]

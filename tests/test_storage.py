@@ -3,7 +3,7 @@ import pytest
 
 from bagwise.bags import Bags
 from bagwise.errors import InputError
-from bagwise.files import damages
+from bagwise.files import damages, read_json, write_json
 from bagwise.storage import load_bags, save_bags
 
 OPTIONAL = ("labels", "names", "groups", "positions", "instance_labels", "tile_sizes", "extractor")
@@ -88,3 +88,12 @@ def test_labels_that_are_no_words_or_numbers_are_refused_and_nothing_is_written(
     with pytest.raises(InputError, match="the labels are tuples; use words"):
         save_bags(sample(labels=labels), tmp_path / "bags")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_arrays_that_do_not_fit_the_manifest_are_refused(tmp_path):
+    folder = tmp_path / "bags"
+    save_bags(sample(), folder)
+    manifest = read_json(folder / "manifest.json")
+    write_json(folder / "manifest.json", {**manifest, "n_instances": 5})
+    with pytest.raises(InputError, match="do not fit the manifest"):
+        load_bags(folder)

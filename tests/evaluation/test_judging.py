@@ -33,3 +33,11 @@ def test_unknown_labels_are_refused():
     model = BagClassifier(epochs=1, random_state=0).fit(NEEDLES, NEEDLES.labels)
     with pytest.raises(InputError, match="labels 2 are unknown to the model, which was trained on: 0, 1"):
         evaluate(model, NEEDLES, NEEDLES.labels + 1)
+
+
+def test_intervals_draw_whole_groups_where_there_are_groups():
+    model = BagClassifier(epochs=2, random_state=0).fit(NEEDLES, NEEDLES.labels)
+    grouped = NEEDLES.replace(groups=np.arange(30) // 10)
+    alone, together = (evaluate(model, bags, NEEDLES.labels).metrics["bags"] for bags in (NEEDLES, grouped))
+    assert together["log_loss"]["value"] == alone["log_loss"]["value"]
+    assert together["log_loss"]["interval"] != alone["log_loss"]["interval"]

@@ -4,6 +4,7 @@ import torch
 from torch import nn
 
 from bagwise.datasets import load_dataset
+from bagwise.dropout import Dropout
 from bagwise.errors import InputError
 from bagwise.estimators import BagClassifier
 from bagwise.likelihoods import Bernoulli
@@ -200,3 +201,49 @@ def test_a_checkpoint_of_other_data_is_refused(tmp_path):
         model.fit(bags, bags.labels, checkpoint=tmp_path / "state", should_stop=Stopping(2))
     with pytest.raises(InputError, match="training bags was"):
         model.fit(other, other.labels, checkpoint=tmp_path / "state")
+
+
+class Drawing(nn.Module):
+    """Notes the first dropout mask of every training step."""
+
+    def __init__(self):
+        super().__init__()
+        self.dropout = Dropout(0.5)
+        self.layer = nn.Linear(16, 4)
+        self.masks = []
+
+    def forward(self, values):
+        if self.training:
+            self.masks.append(self.dropout(torch.ones(1, 64)).numpy().tobytes())
+        return self.layer(values)
+
+
+def test_every_step_of_every_epoch_draws_anew_also_when_the_encoder_came_in_evaluation_mode():
+    bags = load_dataset("needles", n_bags=6)
+    model = BagClassifier(encoder=Drawing().eval(), epochs=4, batch_size=2, random_state=0).fit(bags, bags.labels)
+    masks = model.model_.encoder[1].masks
+    assert len(masks) == 4 * 3
+    assert len(set(masks)) == len(masks)
+
+
+def test_validation_weighs_the_classes_as_training_does():
+    """With a factor on one class, the validation loss is the mean of the weighted losses."""
+    bags, held = load_dataset("needles", n_bags=20), load_dataset("needles", n_bags=10, seed=1)
+    factors = {0: 1.0, 1: 5.0}
+    model = BagClassifier(epochs=1, class_weight=factors, random_state=0)
+    model.fit(bags, bags.labels, validation=(held, held.labels))
+    losses = -np.log(model.predict_proba(held)[np.arange(10), held.labels])
+    expected = (losses * np.array([factors[label] for label in held.labels])).mean()
+    assert model.history_[0].validation_loss == pytest.approx(expected, rel=1e-5)
+
+
+def test_a_checkpoint_of_other_class_weights_is_refused(tmp_path):
+    bags = load_dataset("needles", n_bags=10)
+    with pytest.raises(TrainingStopped):
+        BagClassifier(epochs=2, random_state=0).fit(
+            bags, bags.labels, checkpoint=tmp_path / "state", should_stop=Stopping(2)
+        )
+    with pytest.raises(InputError, match="class_weight was None and is now"):
+        BagClassifier(epochs=2, random_state=0, class_weight={0: 1, 1: 2}).fit(
+            bags, bags.labels, checkpoint=tmp_path / "state"
+        )
