@@ -13,6 +13,7 @@ from typing import Any
 from bagwise.errors import InputError
 
 MANIFEST = "manifest.json"
+DRAFT = ".draft-"
 CHUNK = 1 << 20
 
 
@@ -40,11 +41,17 @@ def atomic(path: Path) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def atomic_folder(path: Path) -> Iterator[Path]:
-    """The same for a folder: it appears complete, or not at all, and a folder that stood there is replaced whole."""
+def atomic_folder(path: Path, kind: str | None = None) -> Iterator[Path]:
+    """The same for a folder: it appears complete, or not at all.
+
+    A folder that stood there is replaced; with a ``kind`` only if it is empty or its manifest says that it is one of
+    that kind, so that nobody's other files are lost.
+    """
     path = Path(path)
     if path.is_symlink() or path.is_file():
         raise InputError(f"{path} is a file or a link; choose another folder")
+    if kind is not None and path.exists() and any(path.iterdir()) and _kind_of(path) != kind:
+        raise InputError(f"{path} holds other files; choose a new folder")
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = _beside(path)
     draft.mkdir()
@@ -57,6 +64,15 @@ def atomic_folder(path: Path) -> Iterator[Path]:
         _sync(path.parent)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
+
+
+def _kind_of(folder: Path) -> str | None:
+    """What a sealed folder says it is; None for any other."""
+    try:
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return manifest.get("kind") if isinstance(manifest, dict) else None
 
 
 def _put_in_place(draft: Path, path: Path) -> None:
@@ -83,7 +99,12 @@ def _sync(path: Path) -> None:
 
 def _beside(path: Path) -> Path:
     """A hidden name in the same folder, hence on the same disk: only then is a rename atomic."""
-    return path.parent / f".draft-{secrets.token_hex(8)}"
+    return path.parent / f"{DRAFT}{secrets.token_hex(8)}"
+
+
+def is_draft(path: Path) -> bool:
+    """Whether this is what a process left that was killed while it wrote."""
+    return path.name.startswith(DRAFT)
 
 
 def write_json(path: Path, content: Any) -> None:

@@ -35,7 +35,7 @@ class BagWriter:
 
     def __enter__(self) -> "BagWriter":
         self.stack = contextlib.ExitStack()
-        self.draft = self.stack.enter_context(atomic_folder(self.folder))
+        self.draft = self.stack.enter_context(atomic_folder(self.folder, KIND))
         self.stream: BinaryIO = self.stack.enter_context((self.draft / "instances.npy").open("wb"))
         return self
 

@@ -8,7 +8,8 @@ from torch import nn
 from bagwise.datasets import load_dataset
 from bagwise.errors import InputError
 from bagwise.estimators import BagClassifier
-from bagwise.pooling import POOLINGS, LogSumExp
+from bagwise.pooling import POOLINGS, LogSumExp, Max
+from bagwise.storage import save_bags
 
 NEEDLES = load_dataset("needles", n_bags=20)
 QUICK = {"epochs": 1, "batch_size": 8, "random_state": 0}
@@ -50,7 +51,7 @@ def test_a_module_of_the_users_own_is_passed_again_and_checked(tmp_path):
     model.save(tmp_path / "model")
     with pytest.raises(InputError, match="encoder of your own, Sequential; pass it again"):
         BagClassifier.load(tmp_path / "model")
-    with pytest.raises(InputError, match="does not fit the model"):
+    with pytest.raises(InputError, match="was trained with this encoder"):
         BagClassifier.load(tmp_path / "model", encoder=nn.Linear(16, 8), pooling=LogSumExp(3.0))
     again = BagClassifier.load(tmp_path / "model", encoder=encoder, pooling=LogSumExp(3.0))
     np.testing.assert_array_equal(again.predict_proba(NEEDLES), model.predict_proba(NEEDLES))
@@ -58,6 +59,23 @@ def test_a_module_of_the_users_own_is_passed_again_and_checked(tmp_path):
     named.save(tmp_path / "named")
     with pytest.raises(InputError, match="load it without encoder"):
         BagClassifier.load(tmp_path / "named", encoder=encoder)
+
+
+@pytest.mark.parametrize("other", [LogSumExp(1.0), Max()], ids=str)
+def test_a_module_that_differs_only_in_its_settings_is_refused(tmp_path, other):
+    BagClassifier(pooling=LogSumExp(20.0), **QUICK).fit(NEEDLES, NEEDLES.labels).save(tmp_path / "model")
+    with pytest.raises(InputError, match="was trained with this pooling"):
+        BagClassifier.load(tmp_path / "model", pooling=other)
+
+
+def test_saving_never_replaces_files_of_another_kind(tmp_path):
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "text.tex").write_text("years of work")
+    with pytest.raises(InputError, match="holds other files"):
+        BagClassifier(**QUICK).fit(NEEDLES, NEEDLES.labels).save(tmp_path / "thesis")
+    with pytest.raises(InputError, match="holds other files"):
+        save_bags(NEEDLES, tmp_path / "thesis")
+    assert (tmp_path / "thesis" / "text.tex").read_text() == "years of work"
 
 
 def test_damage_and_foreign_folders_are_refused_by_name(tmp_path):

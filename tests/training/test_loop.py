@@ -247,3 +247,13 @@ def test_a_checkpoint_of_other_class_weights_is_refused(tmp_path):
         BagClassifier(epochs=2, random_state=0, class_weight={0: 1, 1: 2}).fit(
             bags, bags.labels, checkpoint=tmp_path / "state"
         )
+
+
+@pytest.mark.parametrize("validation", [None, 0.25])
+def test_a_last_step_that_diverges_stops_the_run_too(validation):
+    bags = load_dataset("needles", n_bags=8)
+    model = BagClassifier(
+        epochs=1, batch_size=8, learning_rate=1e38, dropout=0.0, validation=validation, random_state=0
+    )
+    with pytest.raises(InputError, match="not finite in epoch 1"):
+        model.fit(bags, bags.labels)

@@ -22,7 +22,7 @@ OWN = ("encoder", "pooling", "augmentation")  # parameters that may be modules o
 def plain(value: Any) -> Any:
     """A parameter as JSON: a module by its class, a table of class weights as pairs."""
     if isinstance(value, nn.Module):
-        return {"module": type(value).__qualname__}
+        return {"module": type(value).__qualname__, "repr": repr(value)}
     if isinstance(value, dict):
         return {"pairs": [[plain(key), plain(item)] for key, item in value.items()]}
     if isinstance(value, np.generic):
@@ -51,7 +51,7 @@ def save(estimator: Any, folder: Path) -> None:
         "seed": estimator.seed_,
     }
     tensors = {name: value.detach().cpu().contiguous() for name, value in estimator.model_.state_dict().items()}
-    with atomic_folder(folder) as draft:
+    with atomic_folder(folder, KIND) as draft:
         (draft / "model.safetensors").write_bytes(as_bytes(tensors))
         write_json(draft / "model.json", description)
         write_manifest(draft, KIND)
@@ -97,6 +97,8 @@ def _module(stored: Any, given: nn.Module | None, name: str, folder: Path) -> An
         )
     if not own and given is not None:
         raise InputError(f"{folder} was trained with the {name} '{stored}'; load it without {name}=…")
+    if own and plain(given) != stored:
+        raise InputError(f"{folder} was trained with this {name}:\n{stored['repr']}\nand you passed:\n{given!r}")
     return given if own else stored
 
 

@@ -10,7 +10,7 @@ from bagwise.bags import Bags, fingerprint
 from bagwise.errors import InputError
 from bagwise.estimators import BagClassifier
 from bagwise.evaluation import Evaluation, evaluate
-from bagwise.files import MANIFEST, atomic, read_json, write_json, write_manifest
+from bagwise.files import MANIFEST, atomic, is_draft, read_json, write_json, write_manifest
 from bagwise.runs.environment import describe_environment
 from bagwise.runs.parts import known_labels, split_source
 from bagwise.runs.rows import prediction_rows
@@ -41,13 +41,14 @@ def execute(
         if (folder / MANIFEST).exists():
             (folder / CHECKPOINT).unlink(missing_ok=True)
             return Run(folder)
-    elif folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    elif folder.exists() and (not folder.is_dir() or not all(map(is_draft, folder.iterdir()))):
         raise InputError(f"{folder} exists and is not a run; choose a new folder")
     else:
         description = _completed(description)
     parts = split_source(**description["data"])
     estimator = BagClassifier(**description["parameters"])
     estimator.check(parts.training, parts.training.labels)  # before anything is written
+    _clear_drafts(folder)
     write_json(stored, description)
     write_json(folder / "environment.json", describe_environment())
     estimator.fit(
@@ -75,6 +76,13 @@ def _write_results(folder: Path, estimator: BagClassifier, test: Bags, labels: n
 def _write_weights(path: Path, judged: Evaluation) -> None:
     with atomic(path) as draft, draft.open("wb") as stream:
         np.save(stream, judged.weights, allow_pickle=False)
+
+
+def _clear_drafts(folder: Path) -> None:
+    """Remove what a killed process left half-written."""
+    for path in folder.glob("*") if folder.exists() else ():
+        if is_draft(path) and path.is_file():
+            path.unlink()
 
 
 def _located(description: dict[str, Any]) -> dict[str, Any]:

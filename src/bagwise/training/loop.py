@@ -126,25 +126,29 @@ class Trainer:
         loss = (losses * importance).mean()
         value = loss.item()
         if not math.isfinite(value):
-            raise InputError(self._divergence(chosen, losses.detach().cpu().numpy()))
+            bag = int(chosen[int(np.argmax(~np.isfinite(losses.detach().cpu().numpy())))])
+            raise InputError(
+                self._divergence(f"the loss of bag '{self.task.bags.name(bag)}' is", " that bag's values,")
+            )
         state.optimizer.zero_grad()
         loss.backward()
         state.optimizer.step()
         state.loss += value * len(chosen)
         state.errors += self.likelihood.errors(scores.detach(), targets).sum().item()
 
-    def _divergence(self, chosen: np.ndarray, losses: np.ndarray) -> str:
-        bag = int(chosen[int(np.argmax(~np.isfinite(losses)))])
+    def _divergence(self, what: str, look_at: str) -> str:
         place = f"epoch {self.state.epoch + 1}, batch {self.state.batch + 1}"
         return (
-            f"the loss of bag '{self.task.bags.name(bag)}' is not finite in {place}; lower learning_rate "
-            f"(now {self.settings.learning_rate:g}), standardize the features, or look at that bag's values"
+            f"{what} not finite in {place}; look at{look_at} the features' scale (standardize), "
+            f"or lower learning_rate (now {self.settings.learning_rate:g})"
         )
 
     def _close_epoch(self) -> None:
         """Validate, write the record, keep the weights if they are the best, and count the epoch as done."""
         state, n_bags = self.state, len(self.task.bags)
         started = time.perf_counter()
+        if not all(bool(value.isfinite().all()) for value in self.model.parameters()):
+            raise InputError(self._divergence("the weights of the model are", ""))
         validation_loss, validation_error = self._validate()
         record = Epoch(
             epoch=state.epoch + 1,
@@ -168,6 +172,9 @@ class Trainer:
         scores = torch.from_numpy(infer(self.model, self.validation.bags, self.device).scores)
         targets = tensor(self.validation.targets)
         losses = self.likelihood.loss(scores, targets) * tensor(self.validation.importance)
+        if not losses.isfinite().all():
+            name = self.validation.bags.name(int((~losses.isfinite()).int().argmax()))
+            raise InputError(self._divergence(f"the loss of validation bag '{name}' is", " that bag's values,"))
         return losses.mean().item(), self.likelihood.errors(scores, targets).mean().item()
 
     def _save(self) -> None:
