@@ -97,3 +97,9 @@ def test_channels_first_is_refused_with_the_fix(channels):
 def test_what_is_neither_vector_nor_image_is_refused(shape):
     with pytest.raises(InputError, match=r"neither vectors nor images; give \(features,\), \(height, width\) or"):
         encoder_shape(shape)
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1e-6, 1e6])
+def test_the_unit_of_a_feature_does_not_matter(unit):
+    values = NOISE.normal(size=(50, 3))
+    np.testing.assert_allclose(standardized(values * unit), standardized(values), rtol=1e-4, atol=1e-5)

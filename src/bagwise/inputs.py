@@ -83,5 +83,5 @@ def standardizing_input(instances: np.ndarray) -> Prepare:
         squares += piece.var(axis=image_axes) * number + offset**2 * count * number / (count + number)
         center, count = center + offset * number / (count + number), count + number
     deviation = np.sqrt(squares / count)
-    constant = deviation <= NEGLIGIBLE * np.maximum(1.0, np.abs(center))
+    constant = deviation <= NEGLIGIBLE * np.abs(center)
     return Prepare(instances.shape[1:], center, np.where(constant, 1.0, deviation))
