@@ -13,10 +13,13 @@ from typing import Any
 import numpy as np
 
 from bagwise.errors import InputError
+from bagwise.formats.blaming import blaming
 from bagwise.formats.claims import check_claim
 from bagwise.formats.h5_heap import check_heaps
 from bagwise.formats.memory_limit import at_most
 from bagwise.formats.optional import need
+
+DAMAGED = ("is damaged, cut short or no h5 file", "copy or make it again")
 
 MOST_IN_ATTRIBUTE = 1000
 MOST_BYTES = 1 << 26
@@ -31,12 +34,12 @@ class H5:
         self.package = package
 
     def __contains__(self, name: str) -> bool:
-        with _blaming(self.path):
+        with blaming(self.path, *DAMAGED):
             return name in self.file.keys()  # noqa: SIM118 (`in file` would follow links)
 
     def rows(self, name: str) -> np.ndarray:
         """A data set of numbers, (rows, columns), read whole: TRIDENT's chunks are single rows."""
-        with _blaming(self.path):
+        with blaming(self.path, *DAMAGED):
             data_set = self._data_set(name)
             if 0 in data_set.shape:
                 return np.empty((0, data_set.shape[-1]), data_set.dtype)
@@ -47,7 +50,7 @@ class H5:
 
         Only these are touched: a word's length in a damaged file can ask for 4 GB.
         """
-        with _blaming(self.path):
+        with blaming(self.path, *DAMAGED):
             found = (self._data_set(name) if name else self.file).attrs
             return {key: _plain(self.path, found, key) for key in wanted if key in found}
 
@@ -92,25 +95,13 @@ def open_h5(path: Path) -> Iterator[H5]:
     if not path.is_file():
         raise InputError(f"{path} is not a file; check the path")
     package = need("h5py", path, "features")
-    with _blaming(path):
+    with blaming(path, *DAMAGED):
         file = package.File(path, "r", locking=False)
     try:
         yield H5(path, file, package)
     finally:
         with contextlib.suppress(Exception):  # what a damaged file still does when it is closed helps nobody
             file.close()
-
-
-@contextlib.contextmanager
-def _blaming(path: Path) -> Iterator[None]:
-    """Whatever a damaged file makes h5py raise is said of the file."""
-    try:
-        yield
-    except InputError:
-        raise
-    except Exception as error:
-        reason = str(error).strip().partition("\n")[0][:200]
-        raise InputError(f"{path} is damaged, cut short or no h5 file ({reason}); copy or make it again") from None
 
 
 def _plain(path: Path, attributes: Any, key: str) -> Any:

@@ -6,8 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from bagwise.errors import InputError
+from bagwise.formats.blaming import blaming
 from bagwise.formats.csv_files import Table
 from bagwise.formats.optional import need
+
+DAMAGED = ("is not a whole parquet file", "write it again")
 
 ROWS_AT_ONCE = 4096
 CELLS_PER_BYTE = 1000  # run lengths can hide many equal cells in few bytes, but not more than this in real tables
@@ -19,7 +22,7 @@ def open_parquet(path: Path) -> Iterator[Table]:
     if not path.is_file():
         raise InputError(f"{path} is not a file; check the path")
     parquet = need("pyarrow.parquet", path, "tables")
-    with _blaming(path):
+    with blaming(path, *DAMAGED):
         file = parquet.ParquetFile(path, memory_map=False)
         header = [str(name) for name in file.schema_arrow.names]
         _check_claims(path, file.metadata, header)
@@ -40,10 +43,10 @@ def _check_claims(path: Path, metadata: Any, header: list[str]) -> None:
 
 def _rows(path: Path, file: Any) -> Iterator[tuple[str, list[Any]]]:
     count = 0
-    with _blaming(path):
+    with blaming(path, *DAMAGED):
         batches = file.iter_batches(batch_size=ROWS_AT_ONCE, use_threads=False)
     while True:
-        with _blaming(path):
+        with blaming(path, *DAMAGED):
             batch = next(batches, None)
             columns = [] if batch is None else [column.to_pylist() for column in batch.columns]
         if batch is None:
@@ -51,15 +54,3 @@ def _rows(path: Path, file: Any) -> Iterator[tuple[str, list[Any]]]:
         for cells in zip(*columns, strict=True):
             count += 1
             yield f"row {count}", list(cells)
-
-
-@contextlib.contextmanager
-def _blaming(path: Path) -> Iterator[None]:
-    """Whatever a damaged file makes pyarrow raise is said of the file."""
-    try:
-        yield
-    except InputError:
-        raise
-    except Exception as error:
-        reason = str(error).strip().partition("\n")[0][:200]
-        raise InputError(f"{path} is not a whole parquet file ({reason}); write it again") from None
