@@ -9,11 +9,11 @@ import pytest
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "bagwise"
 ORDER = [
-    ["errors"],
-    ["names", "files", "randomness", "places"],
+    ["errors", "metric_names"],
+    ["names", "quantities", "files", "randomness", "places"],
     ["segments", "dropout"],
     ["bags"],
-    ["likelihoods", "inputs", "encoders", "writing", "storage", "splits", "figures"],
+    ["curves", "likelihoods", "inputs", "encoders", "writing", "storage", "splits", "folds", "figures"],
     ["pooling"],
     ["formats", "slides"],
     ["augmentation"],

@@ -9,6 +9,7 @@ from torch import nn
 from bagwise.dropout import Dropout
 from bagwise.errors import InputError
 from bagwise.places import Place, set_place
+from unchecked import unchecked
 
 
 def mask(p=0.5, place=None, rows=64, shape=(10,), number=0):
@@ -93,7 +94,31 @@ def test_outside_a_run_it_is_the_dropout_of_torch():
     assert torch.equal(own, torch.dropout(values, 0.3, True))
 
 
-@pytest.mark.parametrize("p", [-0.1, 1.0, 1.5, float("nan"), float("inf")])
+def test_a_module_used_twice_has_a_mask_for_each_use_and_replays_both():
+    def masks(place, rows=64):
+        set_place(layer, place)
+        return [layer(torch.ones(rows, 10)) for _ in range(3)]
+
+    layer = Dropout(0.5).train()
+    first, second, third = masks(Place(5, 0))
+    assert torch.equal(first, mask())  # the first use is that of a module used once
+    for one, other in ((first, second), (second, third), (first, third)):
+        assert abs((one == other).float().mean() - 0.5) < 0.1
+    for again in (
+        masks(Place(5, 0)),
+        [torch.cat(parts) for parts in zip(masks(Place(5, 0), 20), masks(Place(5, 0, first_row=20), 44), strict=True)],
+    ):
+        assert all(map(torch.equal, again, (first, second, third)))
+
+
+def test_evaluation_counts_as_no_use():
+    layer = Dropout(0.5).train()
+    set_place(layer, Place(5, 0))
+    layer.eval()(torch.ones(64, 10))
+    assert torch.equal(layer.train()(torch.ones(64, 10)), mask())
+
+
+@pytest.mark.parametrize("p", [-0.1, 1.0, 1.5, float("nan"), float("inf"), "x", None, True])
 def test_a_p_that_is_no_share_is_refused(p):
-    with pytest.raises(InputError, match=r"dropout is .*; it must be at least 0 and below 1"):
+    with unchecked(), pytest.raises(InputError, match=r"dropout is .*; it must be a number at least 0 and below 1"):
         Dropout(p)

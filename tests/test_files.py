@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -118,6 +119,97 @@ def test_a_folder_that_cannot_be_put_in_place_leaves_what_stood_there(tmp_path, 
         write()
     assert (target / "old.txt").read_text() == "old"
     assert names_in(tmp_path) == ["run"]
+
+
+def killed_between_the_renames(target, monkeypatch):
+    """Replace a folder, and stop for good when the old one is set aside and the new one not yet in its place."""
+    rename = Path.replace
+
+    def dies(path, place):
+        if place == target:
+            raise InterruptionError
+        return rename(path, place)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(files, "recover", lambda path: None)  # a killed process mends nothing
+        patched.setattr(shutil, "rmtree", lambda *_, **__: None)
+        with pytest.raises(InterruptionError), files.atomic_folder(target) as draft:  # noqa: PT012
+            (draft / "new.txt").write_text("new")
+            patched.setattr(Path, "replace", dies)
+    assert not target.exists()
+
+
+def test_a_kill_between_the_renames_loses_nothing_for_the_next_reader(sealed, monkeypatch):
+    killed_between_the_renames(sealed, monkeypatch)
+    assert files.read_manifest(sealed, "bags")["count"] == 2
+    assert files.damages(sealed) == []
+
+
+def test_a_kill_between_the_renames_loses_nothing_for_the_next_writer(sealed, monkeypatch):
+    killed_between_the_renames(sealed, monkeypatch)
+
+    def interrupted():
+        with files.atomic_folder(sealed, "bags"):
+            raise InterruptionError
+
+    with pytest.raises(InterruptionError):
+        interrupted()
+    assert files.damages(sealed) == []
+    assert not list(sealed.parent.glob(f"{files.ASIDE}*"))
+
+
+def test_only_the_folder_of_that_name_is_put_back_and_only_where_nothing_stands(sealed, monkeypatch):
+    killed_between_the_renames(sealed, monkeypatch)
+    with pytest.raises(InputError, match="is not a folder"):
+        files.read_manifest(sealed.parent / "seal", "bags")
+    sealed.mkdir()
+    files.recover(sealed)
+    assert names_in(sealed) == []
+
+
+def test_of_two_kills_the_last_is_mended(tmp_path, monkeypatch):
+    target = tmp_path / "run"
+    for content in ("first", "second"):
+        target.mkdir()
+        (target / f"{content}.txt").write_text(content)
+        killed_between_the_renames(target, monkeypatch)
+    files.recover(target)
+    assert names_in(target) == ["second.txt"]
+
+
+def test_a_replaced_folder_never_comes_back(tmp_path):
+    target = tmp_path / "run"
+    for content in ("first", "second"):
+        with files.atomic_folder(target) as draft:
+            (draft / content).write_text(content)
+    shutil.rmtree(target)
+    files.recover(target)
+    assert names_in(tmp_path) == []
+
+
+@pytest.mark.parametrize("place", ["", ".", "..", "inner/.."])
+def test_the_folder_one_stands_in_is_never_replaced(tmp_path, monkeypatch, place):
+    (tmp_path / "inner").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=r"is the folder you stand in, or holds it.*; give a new path"):
+        files.atomic_folder(Path(place)).__enter__()
+    assert names_in(tmp_path) == ["inner"]
+
+
+def test_a_folder_is_no_place_for_a_file(tmp_path):
+    with pytest.raises(InputError, match=f"^{tmp_path} is a folder; give a file's path$"):
+        files.write_json(tmp_path, {})
+    with pytest.raises(InputError, match="is not a file; check the path"):
+        files.read_json(tmp_path)
+
+
+@pytest.mark.parametrize("write", [files.atomic, files.atomic_folder])
+@pytest.mark.parametrize("place", ["note.txt/inner", "note.txt/inner/deep"])
+def test_a_file_is_no_place_for_a_folder(tmp_path, write, place):
+    (tmp_path / "note.txt").write_text("mine")
+    with pytest.raises(InputError, match=r"cannot be written: .* is, or lies in, a file; give another path"):
+        write(tmp_path / place).__enter__()
+    assert (tmp_path / "note.txt").read_text() == "mine"
 
 
 def test_json_comes_back_as_it_was(tmp_path):

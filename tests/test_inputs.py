@@ -6,9 +6,17 @@ import torch
 
 from bagwise import inputs
 from bagwise.errors import InputError
-from bagwise.inputs import encoder_shape, identity_input, standardizing_input
+from bagwise.inputs import Prepare, encoder_shape, scaling
 
 NOISE = np.random.default_rng(5)
+
+
+def standardizing_input(instances):
+    return Prepare(instances.shape[1:], scaling(instances, standardize=True))
+
+
+def identity_input(instances):
+    return Prepare(instances.shape[1:], scaling(instances, standardize=False))
 
 
 def standardized(instances):
@@ -72,13 +80,13 @@ def test_statistics_are_those_of_the_training_instances():
 
 def test_bytes_become_zero_to_one_without_standardisation():
     images = np.array([[[0, 51], [102, 255]]], dtype=np.uint8)
-    result = identity_input((2, 2), images.dtype)(torch.from_numpy(images))
+    result = identity_input(images)(torch.from_numpy(images))
     torch.testing.assert_close(result, torch.tensor([[[[0.0, 0.2], [0.4, 1.0]]]]))
 
 
 def test_other_numbers_stay_as_they_are_without_standardisation():
     vectors = NOISE.normal(size=(4, 3)).astype(np.float32)
-    assert torch.equal(identity_input((3,), vectors.dtype)(torch.from_numpy(vectors)), torch.from_numpy(vectors))
+    assert torch.equal(identity_input(vectors)(torch.from_numpy(vectors)), torch.from_numpy(vectors))
 
 
 def test_statistics_travel_with_the_state_of_the_model():
@@ -103,3 +111,11 @@ def test_what_is_neither_vector_nor_image_is_refused(shape):
 def test_the_unit_of_a_feature_does_not_matter(unit):
     values = NOISE.normal(size=(50, 3))
     np.testing.assert_allclose(standardized(values * unit), standardized(values), rtol=1e-4, atol=1e-5)
+
+
+def test_rows_are_what_the_encoder_reads_laid_flat():
+    images = NOISE.integers(0, 256, (10, 6, 5, 3), dtype=np.uint8)
+    rows = scaling(images, standardize=True).rows(images)
+    np.testing.assert_allclose(rows.reshape(images.shape), np.moveaxis(standardized(images), 1, -1), atol=1e-5)
+    assert rows.shape == (10, 90)
+    assert rows.dtype == np.float64

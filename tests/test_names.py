@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from bagwise.errors import InputError
 from bagwise.names import canonical, choose, nearest
 from bagwise.pooling import POOLINGS
+from unchecked import unchecked
 
 
 @pytest.mark.parametrize("typed", ["gated attention", "gated-attention", "GATED_ATTENTION", "  Gated   attention "])
@@ -38,3 +39,11 @@ def test_a_name_like_no_other_gets_all_of_them():
 @pytest.mark.parametrize("value", [0, "", False])
 def test_a_value_that_counts_as_false_is_found_all_the_same(value):
     assert choose("max", {"max": value}, "pooling") is value
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"), [(3, "3"), (None, r"None \(NoneType\)"), (["max"], r"\['max'\] \(list\)")]
+)
+def test_what_is_no_name_gets_all_of_them(name, shown):
+    with unchecked(), pytest.raises(InputError, match=rf"pooling is {shown}; give one of: max, mean$"):
+        choose(name, {"max": 1, "mean": 2}, "pooling")

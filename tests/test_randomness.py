@@ -36,7 +36,7 @@ def test_any_chunking_gives_the_same_rows(seed, place, first_row, rows, columns,
 
 
 def test_seed_purpose_and_each_part_of_the_place_matter():
-    places = [(0, 0), (1, 0), (0, 1), (1, 1), (2, 0), (0, 2)]
+    places = [(0, 0), (1, 0), (0, 1), (1, 1), (2, 0), (0, 2), (0, 0, 1), (0, 0, 2), (1, 0, 1)]
     draws = {
         (seed, purpose, place): bits(seed, purpose, place, 0, (2, 4)).tobytes()
         for seed in (0, 1, 2, LIMIT - 1)
@@ -70,7 +70,7 @@ def test_places_next_to_each_other_are_not_correlated():
 
 
 def test_integers_fit_the_seeds_of_other_libraries():
-    drawn = [integer(5, Purpose.ENCODER, step) for step in range(200)]
+    drawn = [integer(5, Purpose.FOREIGN, step) for step in range(200)]
     assert all(0 <= number < LIMIT for number in drawn)
     assert max(drawn) > LIMIT // 2
 
@@ -79,3 +79,9 @@ def test_fresh_seeds_are_seeds_and_differ():
     drawn = {fresh_seed() for _ in range(20)}
     assert len(drawn) == 20
     assert all(0 <= seed < LIMIT for seed in drawn)
+
+
+def test_a_part_of_the_place_that_is_left_out_is_zero():
+    np.testing.assert_array_equal(
+        bits(5, Purpose.DROPOUT, (3, 4), 0, (2, 4)), bits(5, Purpose.DROPOUT, (3, 4, 0), 0, (2, 4))
+    )

@@ -31,10 +31,13 @@ def sample(**changes):
         sample(labels=np.array([True, False, True])),
         sample(labels=np.array([0.1, 1e-300, 3.0])),
         sample(labels=np.array(["x", "y", "z"], dtype=object)),
+        sample(labels=np.array([1, 2, 3], dtype=np.uint64)),
+        sample(groups=np.array([2**63 - 1, -(2**63), 0], dtype=object)),
+        sample(labels=np.array([1, 2.5, 3], dtype=object)),
         sample(**dict.fromkeys(OPTIONAL)),
         Bags(np.zeros((3, 5, 5, 3), dtype=np.uint8), np.array([0, 3]), labels=np.array([7])),
     ],
-    ids=["all", "bool", "float", "object", "bare", "images"],
+    ids=["all", "bool", "float", "object", "unsigned", "large", "mixed numbers", "bare", "images"],
 )
 def test_every_field_comes_back_as_it_was(tmp_path, bags):
     save_bags(bags, tmp_path / "bags")
@@ -45,7 +48,7 @@ def test_every_field_comes_back_as_it_was(tmp_path, bags):
             assert after == before
         else:
             np.testing.assert_array_equal(before, after)
-            assert before.dtype.kind in (after.dtype.kind, "O")
+            assert before.dtype.kind in (after.dtype.kind, "O") or {before.dtype.kind, after.dtype.kind} == {"u", "i"}
 
 
 def test_instances_stay_on_disk(tmp_path):
@@ -82,12 +85,18 @@ def test_missing_and_cut_files_are_never_loaded(tmp_path, file):
         load_bags(folder)
 
 
-def test_labels_that_are_no_words_or_numbers_are_refused_and_nothing_is_written(tmp_path):
-    labels = np.empty(3, dtype=object)
-    labels[:] = [(1,), (2, 3), "a"]
-    with pytest.raises(InputError, match="the labels are tuples; use words"):
-        save_bags(sample(labels=labels), tmp_path / "bags")
+@pytest.mark.parametrize("folder", ["", "."])
+def test_the_folder_one_stands_in_is_no_place_for_bags(tmp_path, monkeypatch, folder):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="is the folder you stand in.*; give a new path"):
+        save_bags(sample(), folder)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_manifest_says_only_what_is_read_again(tmp_path):
+    save_bags(sample(), tmp_path / "bags")
+    known = {"kind", "version", "files", "n_bags", "n_instances", "columns", "extractor"}
+    assert read_json(tmp_path / "bags" / "manifest.json").keys() == known
 
 
 def test_arrays_that_do_not_fit_the_manifest_are_refused(tmp_path):

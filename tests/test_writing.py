@@ -35,8 +35,18 @@ def test_the_header_has_room_for_a_million_rows(tmp_path):
         ({"instances": np.full((1, 2), np.nan), "name": "b"}, "bag 'b' has 2 values that are NaN"),
         ({"instances": np.zeros((1, 2)), "name": "b", "label": 1}, "other companions"),
         ({"instances": np.zeros((1, 2)), "name": "b", "colour": 1}, "bags have no colour"),
-        ({"instances": np.zeros((1, 2)), "name": "b", "positions": np.zeros((2, 2))}, "2 positions for 1 instances"),
-        ({"instances": np.zeros((1, 2), dtype=complex), "name": "b"}, "complex128, those before float64"),
+        ({"instances": np.zeros((1, 2)), "name": "b", "positions": np.zeros((2, 2))}, r"bag 'b': positions has shape \(2, 2\) for 1 instances"),
+        ({"instances": np.zeros((1, 2), dtype=complex), "name": "b"}, "bag 'b': instances are complex128; convert"),
+        ({"instances": np.zeros((1, 2), dtype=np.longdouble), "name": "b"}, "bag 'b': instances are .*; convert"),
+        ({"instances": np.zeros(2), "name": "b"}, r"bag 'b': instances have shape \(2,\)"),
+        ({"instances": np.zeros((1, 0)), "name": "b"}, r"bag 'b': .* no features"),
+        (
+            {"instances": np.zeros((1, 2)), "name": "b", "instance_labels": np.array(["yes"])},
+            "bag 'b': instance_labels are <U3; give numbers",
+        ),
+        ({"instances": np.zeros((1, 2)), "name": "b", "label": None}, "the label of bag 'b' is missing"),
+        ({"instances": np.zeros((1, 2)), "name": "b", "label": (1, 2)}, r"bag 'b': labels has shape \(1, 2\)"),
+        ({"instances": np.zeros((1, 2)), "name": None}, "bag 'None': the name of bag 0 is missing"),
         ({"instances": np.zeros((1, 2)), "name": "a"}, "names must be unique"),
     ],
 )
@@ -51,3 +61,24 @@ def test_no_bags_at_all_are_refused(tmp_path):
     with pytest.raises(InputError, match="no bags to write"), BagWriter(tmp_path / "bags"):
         pass
     assert list(tmp_path.iterdir()) == []
+
+
+def test_instances_of_another_kind_than_before_are_refused(tmp_path):
+    with pytest.raises(InputError, match="holds float64, those before uint8"), BagWriter(tmp_path / "bags") as writer:  # noqa: PT012
+        writer.add(np.zeros((2, 2), dtype=np.uint8))
+        writer.add(np.zeros((2, 2)))
+
+
+def test_labels_of_different_kinds_are_refused_and_nothing_remains(tmp_path):
+    with pytest.raises(InputError, match="labels are objects of type int, str"), BagWriter(tmp_path / "b") as writer:  # noqa: PT012
+        writer.add(np.zeros((2, 2)), label=1)
+        writer.add(np.zeros((2, 2)), label="1")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_numbers_are_written_in_the_byte_order_of_the_machine(tmp_path):
+    with BagWriter(tmp_path / "bags") as writer:
+        writer.add(np.array([[1, 2]], dtype=">f4"), name=5, positions=np.array([[1, 2]], dtype=">i4"))
+    bags = load_bags(tmp_path / "bags")
+    assert bags.instances.dtype == np.dtype(np.float32)
+    assert (bags.instances.tolist(), bags.positions.tolist(), bags.names.tolist()) == ([[1, 2]], [[1, 2]], ["5"])

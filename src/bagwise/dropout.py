@@ -1,26 +1,26 @@
-"""Dropout whose masks are a function of (seed, step, layer, row): replayed exactly after a resume or in pieces."""
+"""Dropout whose masks are a function of (seed, step, layer, use, row): replayed exactly after a resume or in pieces."""
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
 from bagwise import randomness
-from bagwise.errors import InputError
 from bagwise.places import Placed
+from bagwise.quantities import real_number
 from bagwise.randomness import Purpose
 
 
 class Dropout(Placed):
     """Silence each value with probability p in training, and scale the rest by 1/(1 − p).
 
-    Within ``training`` its masks are counter-based; used in a loop of one's own, it is torch's dropout.
+    Within ``training`` its masks are counter-based; used in a loop of one's own, it is torch's dropout. A module that
+    stands in several places of a network has a mask for each use; hence no pass of a step may be computed again (as
+    activation checkpointing does).
     """
 
     def __init__(self, p: float = 0.5) -> None:
         super().__init__()
-        if not 0 <= p < 1:
-            raise InputError(f"dropout is {p}; it must be at least 0 and below 1")
-        self.p = p
+        self.p = real_number("dropout", p, least=0, below=1)
 
     def forward(self, values: Tensor) -> Tensor:
         if not self.training or self.p == 0:
@@ -28,7 +28,8 @@ class Dropout(Placed):
         if self.place is None:
             return functional.dropout(values, self.p, training=True)
         seed, step, first_row = self.place
-        drawn = randomness.bits(seed, Purpose.DROPOUT, (self.layer, step), first_row, (len(values), values[0].numel()))
+        place = (self.layer, step, self.count_use())
+        drawn = randomness.bits(seed, Purpose.DROPOUT, place, first_row, (len(values), values[0].numel()))
         kept = torch.from_numpy(drawn >= round(self.p * (1 << 32))).to(values.device).view_as(values)
         return values * kept / (1 - self.p)
 

@@ -14,6 +14,7 @@ from bagwise.errors import InputError
 
 MANIFEST = "manifest.json"
 DRAFT = ".draft-"
+ASIDE = f"{DRAFT}old-"
 CHUNK = 1 << 20
 
 
@@ -29,7 +30,9 @@ def atomic(path: Path) -> Iterator[Path]:
     'whole'
     """
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; give a file's path")
+    _make_parent(path)
     draft = _beside(path)
     try:
         yield draft
@@ -48,11 +51,14 @@ def atomic_folder(path: Path, kind: str | None = None) -> Iterator[Path]:
     that kind, so that nobody's other files are lost.
     """
     path = Path(path)
+    recover(path)
     if path.is_symlink() or path.is_file():
         raise InputError(f"{path} is a file or a link; choose another folder")
+    if Path.cwd().is_relative_to(path.resolve()):
+        raise InputError(f"'{path}' is the folder you stand in, or holds it, and would be replaced; give a new path")
     if kind is not None and path.exists() and any(path.iterdir()) and _kind_of(path) != kind:
         raise InputError(f"{path} holds other files; choose a new folder")
-    path.parent.mkdir(parents=True, exist_ok=True)
+    _make_parent(path)
     draft = _beside(path)
     draft.mkdir()
     try:
@@ -79,14 +85,29 @@ def _put_in_place(draft: Path, path: Path) -> None:
     if not path.exists():
         draft.replace(path)
         return
-    old = _beside(path)
-    path.replace(old)
+    aside = _beside(path, ASIDE)
+    aside.mkdir()
+    path.replace(aside / path.name)
     try:
         draft.replace(path)
     except BaseException:
-        old.replace(path)
+        recover(path)
         raise
+    old = _beside(path)
+    aside.replace(old)  # from here on nobody takes it for what should stand at the path
     shutil.rmtree(old, ignore_errors=True)
+
+
+def recover(path: Path) -> None:
+    """Put back a folder whose replacement was killed between two renames: set aside, and nothing yet in its place."""
+    path = Path(path)
+    if path.exists() or path.is_symlink():
+        return
+    asides = [aside for aside in path.parent.glob(f"{ASIDE}*") if (aside / path.name).is_dir()]
+    if asides:
+        newest = max(asides, key=lambda aside: aside.stat().st_mtime_ns)
+        (newest / path.name).replace(path)
+        newest.rmdir()
 
 
 def _sync(path: Path) -> None:
@@ -97,9 +118,16 @@ def _sync(path: Path) -> None:
         os.close(handle)
 
 
-def _beside(path: Path) -> Path:
+def _make_parent(path: Path) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise InputError(f"{path} cannot be written: {path.parent} is, or lies in, a file; give another path") from None
+
+
+def _beside(path: Path, prefix: str = DRAFT) -> Path:
     """A hidden name in the same folder, hence on the same disk: only then is a rename atomic."""
-    return path.parent / f"{DRAFT}{secrets.token_hex(8)}"
+    return path.parent / f"{prefix}{secrets.token_hex(8)}"
 
 
 def is_draft(path: Path) -> bool:
@@ -119,6 +147,8 @@ def read_json(path: Path) -> Any:
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise InputError(f"{path} is missing; is {Path(path).parent} the right folder?") from None
+    except (IsADirectoryError, NotADirectoryError):
+        raise InputError(f"{path} is not a file; check the path") from None
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
         raise InputError(f"{path} is damaged ({error}); restore it from a copy or make it again") from None
 
@@ -154,6 +184,7 @@ def write_manifest(folder: Path, kind: str, passing: Collection[str] = (), **fac
 def read_manifest(folder: Path, kind: str) -> dict[str, Any]:
     """The manifest of a folder of the given kind, with every listed file present and of its recorded size."""
     folder = Path(folder)
+    recover(folder)
     if not folder.is_dir():
         raise InputError(f"{folder} is not a folder; check the path")
     manifest = read_json(folder / MANIFEST)

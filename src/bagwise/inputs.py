@@ -4,6 +4,8 @@ The statistics are learned from the training instances and travel with the model
 the model was not trained on, and nobody scales twice.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 import torch
 from jaxtyping import Float, Shaped
@@ -16,18 +18,29 @@ CHANNELS = (1, 2, 3, 4)
 NEGLIGIBLE = 1e-7  # a feature that varies less than this, relative to its size, counts as constant
 
 
+class Scaling(NamedTuple):
+    """What is subtracted from stored instances, and what they are divided by: one number a feature or channel."""
+
+    center: np.ndarray
+    scale: np.ndarray
+
+    def rows(self, instances: np.ndarray) -> np.ndarray:
+        """Scaled instances as (n_instances, width) of float64, images laid flat."""
+        return ((instances - self.center) / self.scale).reshape(len(instances), -1)
+
+
 class Prepare(nn.Module):
     """(x − center) / scale, per feature or per channel; images become (channels, height, width)."""
 
     center: Tensor
     scale: Tensor
 
-    def __init__(self, instance_shape: tuple[int, ...], center: np.ndarray, scale: np.ndarray) -> None:
+    def __init__(self, instance_shape: tuple[int, ...], scaling: Scaling) -> None:
         super().__init__()
         self.instance_shape = tuple(instance_shape)
         broadcast = (-1,) if len(instance_shape) == 1 else (-1, 1, 1)
-        self.register_buffer("center", torch.as_tensor(center, dtype=torch.float32).reshape(broadcast))
-        self.register_buffer("scale", torch.as_tensor(scale, dtype=torch.float32).reshape(broadcast))
+        self.register_buffer("center", torch.as_tensor(scaling.center, dtype=torch.float32).reshape(broadcast))
+        self.register_buffer("scale", torch.as_tensor(scaling.scale, dtype=torch.float32).reshape(broadcast))
 
     def forward(self, instances: Shaped[Tensor, "instances ..."]) -> Float[Tensor, "instances ..."]:
         values = instances.to(torch.promote_types(instances.dtype, self.center.dtype))
@@ -64,14 +77,18 @@ def encoder_shape(instance_shape: tuple[int, ...]) -> tuple[int, ...]:
     )
 
 
-def identity_input(instance_shape: tuple[int, ...], dtype: np.dtype) -> Prepare:
-    """No standardisation: numbers as they are, bytes as 0 … 1."""
+def scaling(instances: np.ndarray, standardize: bool) -> Scaling:
+    """Mean 0 and standard deviation 1 over these instances, or numbers as they are and bytes as 0 … 1."""
+    return _standardizing(instances) if standardize else _identity(instances.shape[1:], instances.dtype)
+
+
+def _identity(instance_shape: tuple[int, ...], dtype: np.dtype) -> Scaling:
     statistics = encoder_shape(instance_shape)[0]
-    return Prepare(instance_shape, np.zeros(statistics), np.full(statistics, 255.0 if dtype == np.uint8 else 1.0))
+    return Scaling(np.zeros(statistics), np.full(statistics, 255.0 if dtype == np.uint8 else 1.0))
 
 
-def standardizing_input(instances: np.ndarray) -> Prepare:
-    """Mean 0 and standard deviation 1 over these instances; what does not vary is only centred."""
+def _standardizing(instances: np.ndarray) -> Scaling:
+    """The statistics, read in pieces; what does not vary is only centred."""
     shape = encoder_shape(instances.shape[1:])  # refuses what is neither vector nor image
     image_axes = {2: (0, 1, 2), 3: (0, 1, 2)}.get(instances.ndim - 1, (0,))
     count, center, squares = 0, np.zeros(shape[0]), np.zeros(shape[0])
@@ -84,4 +101,4 @@ def standardizing_input(instances: np.ndarray) -> Prepare:
         center, count = center + offset * number / (count + number), count + number
     deviation = np.sqrt(squares / count)
     constant = deviation <= NEGLIGIBLE * np.abs(center)
-    return Prepare(instances.shape[1:], center, np.where(constant, 1.0, deviation))
+    return Scaling(center, np.where(constant, 1.0, deviation))

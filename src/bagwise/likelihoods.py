@@ -8,8 +8,9 @@ No other file asks how many classes there are.
 
 from abc import ABC, abstractmethod
 
+import numpy as np
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Shaped
 from torch import Tensor
 from torch.nn import functional
 
@@ -41,6 +42,10 @@ class Likelihood(ABC):
         """Probabilities of all classes; each row sums to one."""
         return self.log_probabilities(scores).exp()
 
+    def decisions(self, scores: Shaped[np.ndarray, "bags scores"]) -> Shaped[np.ndarray, "bags *scores"]:
+        """Scores in the shape that scikit-learn expects of ``decision_function``."""
+        return scores
+
     def errors(self, scores: Scores, targets: Int[Tensor, " bags"]) -> Float[Tensor, " bags"]:
         """One for each bag whose likeliest class is not its target."""
         return (self.log_probabilities(scores).argmax(dim=1) != targets).to(scores.dtype)
@@ -61,6 +66,9 @@ class Bernoulli(Likelihood):
 
     def scores(self, log_probabilities: LogProbabilities) -> Scores:
         return log_probabilities[:, 1:] - log_probabilities[:, :1]
+
+    def decisions(self, scores: Shaped[np.ndarray, "bags scores"]) -> Shaped[np.ndarray, "bags *scores"]:
+        return scores[:, 0]
 
     def loss(self, scores: Scores, targets: Int[Tensor, " bags"]) -> Float[Tensor, " bags"]:
         signs = 2 * targets.to(scores.dtype) - 1

@@ -18,7 +18,7 @@ from bagwise.names import choose
 from bagwise.pooling import POOLINGS, AttendedScores, AttentionPooling, Pooling, Settings
 from bagwise.segments import Offsets
 
-LEVELS = {"embedding": "embedding", "instance": "instance"}
+LEVELS = ("embedding", "instance")
 
 
 class Prediction(NamedTuple):
@@ -66,7 +66,7 @@ def assemble(
     generator: torch.Generator,
 ) -> BagModel:
     """A model from names or modules; what is named is initialised from the generator, a module keeps its weights."""
-    level = choose(level, LEVELS, "level")
+    level = choose(level, {name: name for name in LEVELS}, "level")
     shape = encoder_shape(instance_shape)
     encoder_module = build_encoder(encoder, shape, dropout)
     width = embedding_width(encoder_module, shape)

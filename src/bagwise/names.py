@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
 from bagwise.errors import InputError
+from bagwise.quantities import shown
 
 Value = TypeVar("Value")
 
@@ -40,6 +41,8 @@ def choose(name: str, table: Mapping[str, Value], what: str) -> Value:
     >>> choose("noisy_or", {"noisy or": 1, "max": 2}, "pooling")
     1
     """
+    if not isinstance(name, str):
+        raise InputError(f"{what} is {shown(name)}; give one of: {', '.join(table)}")
     found = {canonical(key): value for key, value in table.items()}.get(canonical(name))
     if found is None:
         raise InputError(f"{what} '{name}' is unknown; {nearest(name, table)}")

@@ -20,10 +20,16 @@ class Placed(nn.Module):
         super().__init__()
         self.layer = 0
         self.place: Place | None = None
+        self.uses = 0
+
+    def count_use(self) -> int:
+        """How often the module drew before at this place: one that a network shares draws anew for each use."""
+        self.uses += 1
+        return self.uses - 1
 
 
 def set_place(model: nn.Module, place: Place | None) -> None:
     """Tell every drawing module of a model where the run stands (None: outside a run)."""
     drawing = (module for module in model.modules() if isinstance(module, Placed))
     for number, module in enumerate(drawing):
-        module.layer, module.place = number, place
+        module.layer, module.place, module.uses = number, place, 0

@@ -19,7 +19,7 @@ class Purpose(enum.IntEnum):
     SHUFFLE = 1
     DROPOUT = 2
     INITIALIZATION = 3
-    ENCODER = 4
+    FOREIGN = 4  # the generator of torch itself, for modules of others
     SPLIT = 5
     DATA = 6
     BOOTSTRAP = 7
@@ -46,7 +46,7 @@ def integer(seed: int, purpose: Purpose, *place: int) -> int:
     return int(_philox(seed, purpose, 0, *place).random_raw() % LIMIT)
 
 
-def bits(seed: int, purpose: Purpose, place: tuple[int, int], first_row: int, shape: tuple[int, int]) -> np.ndarray:
+def bits(seed: int, purpose: Purpose, place: tuple[int, ...], first_row: int, shape: tuple[int, int]) -> np.ndarray:
     """A (rows, columns) array of 32-bit numbers; row r is the same whichever row the array starts with.
 
     >>> whole = bits(5, Purpose.DROPOUT, (0, 0), 0, (10, 3))
@@ -59,6 +59,8 @@ def bits(seed: int, purpose: Purpose, place: tuple[int, int], first_row: int, sh
     return words.view(np.uint32).reshape(rows, blocks * 2 * WORDS_A_BLOCK)[:, :columns]
 
 
-def _philox(seed: int, purpose: Purpose, position: int, first: int = 0, second: int = 0) -> np.random.Philox:
-    counter = np.array([position, first, second, 0], dtype=np.uint64)
+def _philox(
+    seed: int, purpose: Purpose, position: int, first: int = 0, second: int = 0, third: int = 0
+) -> np.random.Philox:
+    counter = np.array([position, first, second, third], dtype=np.uint64)
     return np.random.Philox(key=np.array([seed % (1 << 64), purpose], dtype=np.uint64), counter=counter)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bagwise.bags import Bags
-from bagwise.datasets import DATASETS, load_dataset
+from bagwise.datasets import DATASETS, DataSet, load_dataset
 from bagwise.errors import InputError
 from bagwise.files import MANIFEST
 from bagwise.formats.split_files import read_splits
@@ -36,9 +36,21 @@ class Source(NamedTuple):
     test: Bags | None
 
 
-def located(data: str) -> str:
-    """DATA so that it is found from any folder: a data set's name as it is, a path made absolute."""
-    return str(Path(data).resolve()) if Path(data).exists() else canonical(data)
+def located(data: str, options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """DATA and its options so that they are found from any folder: a data set's name as it is, paths made absolute.
+
+    >>> located("Digits", {"n_bags": 5})
+    ('digits', {'n_bags': 5})
+    """
+    if _dataset(data) is not None:
+        return canonical(data), options
+    absolute = str(Path(data).resolve())
+    try:
+        absolute.encode()
+    except UnicodeEncodeError:  # bytes that are no text: they could not be written into a run's parameters
+        raise InputError(f"the path {absolute!r} is not valid UTF-8; rename the file or its folder") from None
+    named = {name: str(Path(_beside(Path(data), str(options[name]))).resolve()) for name in PATHS if name in options}
+    return absolute, {**options, **named}
 
 
 def open_source(data: str, **options: Any) -> Source:
@@ -51,8 +63,8 @@ def open_source(data: str, **options: Any) -> Source:
     >>> open_source("digits", n_bags=10, n_test_bags=20).test.n_bags
     20
     """
-    dataset = {canonical(name): found for name, found in DATASETS.items()}.get(canonical(data))
-    if dataset is not None and not Path(data).is_dir():
+    dataset = _dataset(data)
+    if dataset is not None:
         return _load(data, options) if dataset.splits else Source(load_dataset(data, **options), None)
     path = Path(data)
     if not path.exists():
@@ -69,8 +81,18 @@ def judged_bags(data: str, **options: Any) -> Bags:
     return source.training if source.test is None else source.test
 
 
+def _dataset(data: str) -> DataSet | None:
+    """The data set of that name; a folder of bags that is called the same comes first, any other file does not."""
+    if not data.strip():
+        raise InputError("DATA is empty; give a data set's name, a folder of bags, a table or a folder of images")
+    found = {canonical(name): entry for name, entry in DATASETS.items()}.get(canonical(data))
+    return None if (Path(data) / MANIFEST).exists() else found
+
+
 def _load(data: str, options: dict[str, Any]) -> Source:
     """A data set that brings its own test bags, whose number is its own too."""
+    if "split" in options:
+        raise InputError(f"'{data}' brings its training and its test bags; leave the option split out")
     n_test_bags = options.pop("n_test_bags", None)
     training = load_dataset(data, split="train", **options)
     shared = {name: value for name, value in options.items() if name != "n_bags"}

@@ -7,7 +7,7 @@
     instance_labels.npy   where there are
     manifest.json         sizes and SHA-256 of every file
 
-Finiteness is checked when a folder is written and recorded in the manifest, so that reading touches no row.
+Everything is checked when a folder is written, so that reading touches no row.
 """
 
 import csv

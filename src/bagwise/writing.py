@@ -8,7 +8,8 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from bagwise.bags.checks import check_finite
+from bagwise.bags import Bags
+from bagwise.bags.companions import kind_of
 from bagwise.errors import InputError
 from bagwise.files import atomic_folder, write_manifest
 
@@ -59,36 +60,33 @@ class BagWriter:
         **per_bag: Any,
     ) -> None:
         """Append a bag; ``per_bag`` are its name, label, group and tile_size, the same ones for every bag."""
+        if unknown := per_bag.keys() - set(COLUMNS.values()):
+            raise InputError(f"bags have no {', '.join(sorted(unknown))}; they have {', '.join(COLUMNS.values())}")
         called = str(per_bag.get("name", len(self.sizes)))
-        companions = {"positions": positions, "instance_labels": instance_labels}
-        per_instance = {name: value for name, value in companions.items() if value is not None}
-        self._check(called, instances, per_bag, per_instance)
-        if not self.sizes:
+        bag = _alone(called, instances, positions=positions, instance_labels=instance_labels, **per_bag)
+        instances = bag.instances
+        per_instance = {name: getattr(bag, name) for name in PER_INSTANCE if getattr(bag, name) is not None}
+        if self.sizes:
+            self._check_alike(called, instances, per_bag, per_instance)
+        else:
             self.shape, self.dtype = instances.shape[1:], instances.dtype
             self._write_header(0)
         self.stream.write(np.ascontiguousarray(instances, dtype=self.dtype).data)
         self.sizes.append(len(instances))
         for name, value in per_bag.items():
-            self.per_bag.setdefault(name, []).append(value)
+            self.per_bag.setdefault(name, []).append(called if name == "name" else value)
         for name, value in per_instance.items():
             self.per_instance.setdefault(name, []).append(value)
 
-    def _check(self, called: str, instances: np.ndarray, per_bag: dict[str, Any], per_instance: dict[str, Any]) -> None:
-        if len(instances) == 0:
-            raise InputError(f"bag '{called}' is without instances; drop empty bags before writing")
-        if unknown := per_bag.keys() - set(COLUMNS.values()):
-            raise InputError(f"bags have no {', '.join(sorted(unknown))}; they have {', '.join(COLUMNS.values())}")
-        check_finite(instances, np.array([0, len(instances)]), [called])
-        for name, value in per_instance.items():
-            if len(value) != len(instances):
-                raise InputError(f"bag '{called}' has {len(value)} {name} for {len(instances)} instances")
-        if self.sizes and instances.shape[1:] != self.shape:
+    def _check_alike(self, called: str, instances: np.ndarray, per_bag: dict[str, Any], per_instance: Any) -> None:
+        """The bag is as those before: in the shape and type of instances, and in what comes with it."""
+        if instances.shape[1:] != self.shape:
             raise InputError(f"bag '{called}' has instances of shape {instances.shape[1:]}, those before {self.shape}")
-        if self.sizes and not np.can_cast(instances.dtype, self.dtype, "same_kind"):
+        if not np.can_cast(instances.dtype, self.dtype, "same_kind"):
             raise InputError(
                 f"bag '{called}' holds {instances.dtype}, those before {self.dtype}; use one kind of number"
             )
-        if self.sizes and (per_bag.keys() != self.per_bag.keys() or per_instance.keys() != self.per_instance.keys()):
+        if per_bag.keys() != self.per_bag.keys() or per_instance.keys() != self.per_instance.keys():
             before = sorted([*self.per_bag, *self.per_instance])
             raise InputError(f"bag '{called}' comes with other companions than those before, which had {before}")
 
@@ -113,30 +111,31 @@ class BagWriter:
             np.save(self.draft / f"{name}.npy", np.concatenate(parts), allow_pickle=False)
         kinds = _write_table(self.draft / "bags.csv", self.per_bag)
         facts: dict[str, Any] = {"n_bags": len(self.sizes), "n_instances": int(offsets[-1]), "columns": kinds}
-        write_manifest(self.draft, KIND, **facts, extractor=self.extractor, finite=True)
+        write_manifest(self.draft, KIND, **facts, extractor=self.extractor)
+
+
+def _alone(called: str, instances: Any, **companions: Any) -> Bags:
+    """Bags of this bag alone, so that all is checked as ever; the message names the bag."""
+    rows = np.asanyarray(instances)
+    fields = {name: [companions.pop(title)] for name, title in COLUMNS.items() if title in companions}
+    arrays = {name: np.asarray(value) for name, value in {**companions, **fields}.items() if value is not None}
+    offsets = np.array([0, len(rows) if rows.ndim else 0])
+    try:
+        return Bags(rows, offsets, **{"names": np.array([called]), **arrays})
+    except InputError as error:
+        text = str(error)
+        raise InputError(text if f"'{called}'" in text else f"bag '{called}': {text}") from None
 
 
 def _write_table(path: Path, columns: dict[str, list[Any]]) -> dict[str, str]:
     """Write bags.csv; returns the type of each column, without which "1" could be a number or a word."""
-    if "name" in columns and len(set(map(str, columns["name"]))) < len(columns["name"]):
+    if "name" in columns and len(set(columns["name"])) < len(columns["name"]):
         raise InputError("a name stands for more than one bag; names must be unique")
     with path.open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream)
         writer.writerow(columns)
         writer.writerows(zip(*(map(_cell, values) for values in columns.values()), strict=True))
-    return {title: _kind(values, title) for title, values in columns.items()}
-
-
-def _kind(values: list[Any], title: str) -> str:
-    for kind, types in (
-        ("str", str),
-        ("bool", bool | np.bool_),
-        ("int", int | np.integer),
-        ("float", int | float | np.integer | np.floating),
-    ):
-        if all(isinstance(value, types) for value in values):
-            return kind
-    raise InputError(f"the {title}s are {type(values[0]).__name__}s; use words, whole numbers, numbers or booleans")
+    return {title: kind_of(f"{title}s", np.fromiter(values, dtype=object)) for title, values in columns.items()}
 
 
 def _cell(value: Any) -> str:

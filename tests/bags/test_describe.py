@@ -39,13 +39,13 @@ def test_an_empty_selection_has_a_line_and_a_table():
     assert "0 bags" in nothing._repr_html_()
 
 
-def test_labels_of_mixed_types_have_a_line():
-    text = repr(Bags.from_list([[[0.0]], [[1.0]]], labels=np.array([1, "yes"], dtype=object)))
-    assert "1: 1" in text
-    assert "yes: 1" in text
+def test_labels_and_groups_that_are_objects_have_a_line():
+    objects = np.array(["no", "yes"], dtype=object)
+    text = repr(Bags.from_list([[[0.0]], [[1.0]]], labels=objects, groups=objects))
+    assert "labels no: 1, yes: 1; groups 2" in text
 
 
-@pytest.mark.parametrize("field", ["labels", "names", "instance_labels"])
+@pytest.mark.parametrize("field", ["labels", "names"])
 def test_html_escapes_what_comes_from_the_data(field):
     html = Bags.from_list([[[0.0]]], **{field: [SCRIPT]})._repr_html_()
     assert "<script" not in html

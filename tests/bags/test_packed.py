@@ -1,9 +1,12 @@
 """Bags: packed, immutable, and a selection of them is what a list of the same bags would be."""
 
+import copy
+import pickle
 import resource
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import BaseEstimator
@@ -11,6 +14,7 @@ from sklearn.model_selection import KFold, cross_val_score, train_test_split
 
 from bagwise.bags import Bags
 from bagwise.errors import InputError
+from unchecked import unchecked
 
 FIELDS = ("instances", "labels", "names", "groups", "positions", "instance_labels")
 PER_BAG = ("labels", "names", "groups")
@@ -69,6 +73,45 @@ def test_writing_into_any_field_raises(field):
             getattr(changed, field)[0] = getattr(changed, field)[0]
         with pytest.raises(AttributeError):
             setattr(changed, field, None)
+
+
+@pytest.mark.parametrize("copied", [lambda bags: pickle.loads(pickle.dumps(bags)), copy.deepcopy, copy.copy])
+def test_a_copy_is_the_same_and_as_immutable(copied):
+    bags = full_bags([2, 1])
+    again = copied(bags)
+    assert as_list(again) == as_list(bags)
+    assert again.extractor == bags.extractor
+    for field in (*FIELDS, "offsets"):
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(again, field)[0] = getattr(again, field)[0]
+
+
+@pytest.mark.parametrize("dtype", [">f4", ">f8", ">i2", ">u4", "<f4"])
+def test_numbers_of_any_byte_order_are_read(dtype):
+    given = np.array([[1, 2], [3, 4]], dtype=dtype)
+    labels, names = np.array([1, 256], dtype=">i4"), np.array(["a", "b"], dtype=">U1")
+    bags = Bags(given, np.array([0, 1, 2], dtype=">i8"), labels=labels, names=names)
+    assert bags.instances.dtype.isnative
+    assert bags.labels.dtype.isnative
+    assert bags.instances.tolist() == given.tolist()
+    assert (bags.labels.tolist(), bags.names.tolist(), bags.sizes.tolist()) == ([1, 256], ["a", "b"], [1, 1])
+    assert torch.from_numpy(bags.instances.copy()).tolist() == given.tolist()
+
+
+def test_an_array_is_shared_and_a_mapped_file_stays_on_disk(tmp_path):
+    instances = np.memmap(tmp_path / "rows", dtype=np.float32, mode="w+", shape=(3, 2))
+    bags = Bags(instances, np.array([0, 1, 3]))
+    assert isinstance(bags.instances, np.memmap)
+    instances[0] = 5.0
+    assert bags.instances[0].tolist() == [5.0, 5.0]
+
+
+def test_what_is_no_array_or_hides_values_is_refused():
+    with unchecked(), pytest.raises(InputError, match=r"instances cannot be read as an array .*; give a NumPy array"):
+        Bags([[1.0], [2.0, 3.0]], [0, 2])
+    hidden = np.ma.masked_array(np.ones((2, 1)), mask=[[True], [False]])
+    with pytest.raises(InputError, match="instances are masked; fill in what is hidden, or drop it"):
+        Bags(hidden, np.array([0, 2]))
 
 
 def test_writing_into_one_bag_raises():
@@ -209,9 +252,18 @@ def test_concatenation_of_bags_of_the_same_name_is_refused():
         Bags.concatenate([full_bags([1]), full_bags([2])])
 
 
-def test_concatenation_of_nothing_is_refused():
-    with pytest.raises(InputError, match="concatenate"):
-        Bags.concatenate([])
+@pytest.mark.parametrize("parts", [[], [[[1.0]]], [full_bags([1]), None]], ids=["nothing", "a list", "None"])
+def test_concatenation_of_nothing_or_of_anything_else_is_refused(parts):
+    with unchecked(), pytest.raises(InputError, match="nothing to concatenate; pass a list of at least one Bags"):
+        Bags.concatenate(parts)
+
+
+@pytest.mark.parametrize("field", ["labels", "groups"])
+def test_concatenation_never_takes_a_number_for_a_word(field):
+    number, word, half = (Bags.from_list([[[1.0]]], **{field: [value]}) for value in (1, "1", 1.5))
+    with pytest.raises(InputError, match=f"cannot concatenate {field} of different kinds, int, str; convert one first"):
+        Bags.concatenate([number, word])
+    assert getattr(Bags.concatenate([number, half]), field).tolist() == [1.0, 1.5]
 
 
 def test_map_changes_the_instances_and_keeps_everything_else():
@@ -223,10 +275,16 @@ def test_map_changes_the_instances_and_keeps_everything_else():
 
 
 def test_map_refuses_a_function_that_loses_rows_or_makes_them_infinite():
-    with pytest.raises(InputError, match="returned 2 rows for 3 instances"):
+    with pytest.raises(InputError, match=r"gave shape \(2, 2\) for 3 instances; keep the rows"):
         full_bags([2, 1]).map(lambda rows: rows[1:])
     with pytest.raises(InputError, match="bag 'bag 0' has 2 values that are NaN or infinite, first in its row 0"):
         full_bags([2, 1]).map(lambda rows: np.where(rows < 2, np.inf, rows))
+
+
+@pytest.mark.parametrize("returned", [3.0, None, "word"])
+def test_map_refuses_a_function_that_returns_no_rows(returned):
+    with pytest.raises(InputError, match=r"gave shape \(\) for 3 instances; keep the rows"):
+        full_bags([2, 1]).map(lambda rows: returned)
 
 
 def test_replace_changes_one_field_and_checks_it():
@@ -286,6 +344,11 @@ def test_from_list_names_the_bag_whose_rows_differ_in_length():
 def test_from_list_names_the_bag_that_is_no_table():
     with pytest.raises(InputError, match=r"bag 1 has shape \(2,\); a bag is a \(n_instances, …\) array"):
         Bags.from_list([[[1.0, 2.0]], [1.0, 2.0]])
+
+
+def test_from_list_names_what_has_no_features():
+    with pytest.raises(InputError, match=r"instances have shape \(3, 0\), hence no features"):
+        Bags.from_list([np.zeros((2, 0)), np.zeros((1, 0))])
 
 
 def test_from_list_of_nothing_is_refused():

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from bagwise.bags import Bags
 from bagwise.errors import InputError
+from unchecked import unchecked
 
 
 def frame_of(**changes):
@@ -97,12 +98,12 @@ def test_a_column_of_words_is_named_with_its_row(value):
 @pytest.mark.parametrize("missing", [None, float("nan"), pd.NA], ids=str)
 def test_a_missing_bag_name_names_its_row(missing):
     ids = pd.Series(["b", "a", missing, "c", "a", "b"], dtype=object)
-    with pytest.raises(InputError, match="column 'id' is empty in row 2; name the bag of every row"):
+    with pytest.raises(InputError, match="column 'id' is empty in row 2; fill it in or drop the row"):
         packed(frame_of(id=ids))
 
 
 def test_a_missing_number_as_bag_name_names_its_row():
-    with pytest.raises(InputError, match="column 'id' is empty in row 3; name the bag of every row"):
+    with pytest.raises(InputError, match="column 'id' is empty in row 3; fill it in or drop the row"):
         packed(frame_of(id=[1, 1, 2, np.nan, 2, 2]))
 
 
@@ -130,5 +131,47 @@ def test_a_missing_feature_names_bag_and_row():
 def test_a_frame_without_rows_or_without_features_is_refused():
     with pytest.raises(InputError, match="the frame has no rows; pass one row for each instance"):
         packed(frame_of()[:0])
-    with pytest.raises(InputError, match="no feature columns besides the named ones"):
+    with pytest.raises(InputError, match="no feature columns besides the named ones; keep at least one column of num"):
         packed(frame_of()[["id", "y", "patient", "key"]])
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), pd.NA], ids=str)
+def test_a_missing_instance_label_names_its_row(missing):
+    with pytest.raises(InputError, match="column 'key' is empty in row 4; fill it in or drop the row"):
+        packed(frame_of(key=pd.Series([0, 1, 0, 1, missing, 1], dtype=object)))
+
+
+def test_an_instance_label_that_is_a_word_names_its_row():
+    with pytest.raises(InputError, match="column 'key' is not numeric: row 0 has 'no'; encode it as numbers"):
+        packed(frame_of(key=["no", "yes"] * 3))
+
+
+@pytest.mark.parametrize("ids", [[1, "1", 1, 2, 2, 2], [True, "True", 1, 1, 2, 2]], ids=str)
+def test_names_that_differ_are_never_merged(ids):
+    with pytest.raises(InputError, match=r"column 'id' holds (1|True) and '(1|True)' \(row 1\), which would be one"):
+        packed(frame_of(id=pd.Series(ids, dtype=object), y=1, patient="p"))
+
+
+def test_names_of_mixed_types_that_stay_apart_are_read():
+    ids = pd.Series([1, "a", np.int64(1), "b", "a", 1], dtype=object)
+    assert packed(frame_of(id=ids)).names.tolist() == ["1", "a", "b"]
+
+
+@pytest.mark.parametrize("column", ["x1", "y", "id"])
+def test_a_column_that_is_there_twice_is_named(column):
+    frame = pd.concat([frame_of(), frame_of()[[column]]], axis=1)
+    with pytest.raises(InputError, match=f"more than one column '{column}'; rename or drop all but one"):
+        packed(frame)
+
+
+@pytest.mark.parametrize("dtype", [complex, "timedelta64[s]", "datetime64[s]"])
+def test_numbers_of_other_kinds_are_no_features(dtype):
+    with pytest.raises(InputError, match="column 'x1' is not numeric: row 0 has"):
+        packed(frame_of(x1=np.arange(6).astype(dtype)))
+
+
+def test_what_is_no_frame_or_has_no_column_of_bags_is_refused():
+    with pytest.raises(InputError, match="the frame, a dict, has no columns; pass a data frame"):
+        Bags.from_frame({"id": [1], "x": [1.0]}, bag="id")
+    with unchecked(), pytest.raises(InputError, match="bag='None' is not a column of the frame"):
+        Bags.from_frame(frame_of(), bag=None)

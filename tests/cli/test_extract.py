@@ -47,6 +47,9 @@ def test_mistakes_are_refused_at_once(tiles, tmp_path):
     (tmp_path / "labels.csv").write_text("slide_id,label\none,0\nthree,1\n")
     lonely = refused(bagwise("extract", tiles, "--out", tmp_path / "bags", "--labels", tmp_path / "labels.csv"))
     assert "no tiles for labelled 'three'; no label for 'two'; mend the slide_id column, or pass --skip-bad" in lonely
+    (tmp_path / "labels.csv").write_text("slide_id,label\none,0\none.tif,1\n")
+    twice = refused(bagwise("extract", tiles, "--out", tmp_path / "bags", "--labels", tmp_path / "labels.csv"))
+    assert "two rows speak of one slide" in twice
     start = time.monotonic()
     unknown = bagwise("extract", tiles, "--out", tmp_path / "bags", "--encoder", "no-such-encoder")
     assert "no-such-encoder" in refused(unknown)

@@ -52,3 +52,11 @@ def test_a_tile_is_the_image_at_its_position(bags):
 def test_impossible_options_are_refused(options):
     with pytest.raises(InputError, match="grey value from 0 to 255"):
         breast.load(**options)
+
+
+@needs_real_data("breast-cancer")
+def test_an_image_without_a_tile_is_told_with_the_fix():
+    with pytest.raises(
+        InputError, match=r"white 0 and drop 0\.1 leave ytma10_010704_benign1_ccd without a tile; raise"
+    ):
+        breast.load(white=0, drop=0.1)

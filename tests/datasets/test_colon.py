@@ -45,6 +45,29 @@ def test_a_patch_is_the_image_at_its_position_and_inside_it(bags):
 
 
 @real
+def test_a_margin_shows_what_lies_around_a_patch_and_changes_nothing_else(bags):
+    """Mirrored beyond the border, so that the middle is the patch without a margin and the rest is real tissue."""
+    wide = colon.load(margin=5)
+    np.testing.assert_array_equal(wide.instances[:, 5:-5, 5:-5], bags.instances)
+    np.testing.assert_array_equal(wide.positions, bags.positions)
+    np.testing.assert_array_equal(wide.instance_labels, bags.instance_labels)
+    assert set(wide.tile_sizes) == {27}
+    image = np.asarray(Image.open(FOLDER / "img1" / "img1.webp").convert("RGB"))
+    for row in range(bags.offsets[1]):
+        x, y = bags.positions[row]
+        if 5 <= min(x, y) <= max(x, y) <= 500 - 27 - 5:
+            np.testing.assert_array_equal(wide.instances[row], image[y - 5 : y + 32, x - 5 : x + 32])
+    at_left = np.flatnonzero(bags.positions[:, 0] == 0)
+    np.testing.assert_array_equal(wide.instances[at_left][:, :, :5], wide.instances[at_left][:, :, 10:5:-1])
+
+
+@pytest.mark.parametrize("margin", [-1, 28])
+def test_an_impossible_margin_is_refused(margin):
+    with pytest.raises(InputError, match=f"margin is {margin}; give from 0 to 27 pixels"):
+        colon.load(margin=margin)
+
+
+@real
 def test_every_mark_is_in_the_middle_of_a_patch_whatever_type_its_file_has(bags):
     """In bytes, x − 13 would wrap around and put patches to the far border."""
     seen = set()

@@ -38,3 +38,5 @@ def test_wrong_words_are_refused():
         digits.load("validation")
     with pytest.raises(InputError, match="digit from 0 to 9"):
         digits.load(target=10)
+    with pytest.raises(InputError, match="n_bags is 0; draw at least 2"):
+        digits.load(n_bags=0)

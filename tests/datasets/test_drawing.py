@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from bagwise.datasets.drawing import draw_bags, draw_balanced, draw_random, truncated_sizes
+from bagwise.datasets.drawing import check_room, draw_bags, draw_balanced, draw_random, truncated_sizes
 from bagwise.errors import InputError
 
 TARGET = np.arange(100) % 10 == 9
@@ -52,3 +52,14 @@ def test_random_bags_are_labelled_by_what_they_hold():
 def test_balanced_bags_need_targets_and_others(pool):
     with pytest.raises(InputError, match="only targets or none"):
         draw_balanced(pool, np.array([3, 3]), np.random.default_rng(0))
+
+
+@pytest.mark.parametrize(
+    "too_much", [{"n_bags": 5000}, {"mean": 1000}, {"spread": 300}, {"size": 10**5}, {"n_bags": 10**400}]
+)
+def test_bags_that_would_fill_the_memory_are_refused(too_much):
+    """MNIST's 500 bags of 100 fit; ten times as many bytes, in whichever way, do not."""
+    fits = {"n_bags": 500, "mean": 100, "spread": 20, "size": 28 * 28 * 20}
+    check_room(*fits.values())
+    with pytest.raises(InputError, match="fewer or smaller bags"):
+        check_room(*(fits | too_much).values())

@@ -83,10 +83,16 @@ def test_balanced_bags_come_in_turn_and_random_ones_by_chance(pools):
 @pytest.mark.parametrize("lengths", mnist_bags.LENGTHS)
 def test_lengths_follow_their_law(mean, spread, lengths):
     """The authors': deviation s, half an instance cut off on average; the text's: variance s. Rounding adds 1/12."""
-    sizes = mnist_bags._sizes(20_000, mean, None, lengths, np.random.default_rng(0))
+    sizes = mnist_bags._sizes(20_000, mean, spread, lengths, np.random.default_rng(0))
     expected = (mean - 0.5, spread**2) if lengths == "authors" else (mean, spread)
     assert sizes.mean() == pytest.approx(expected[0], abs=0.03 * np.sqrt(expected[1]))
     assert sizes.var() == pytest.approx(expected[1] + 1 / 12, rel=0.05)
+
+
+def test_the_spread_is_the_papers_unless_it_is_given():
+    for mean, spread in ((10, 2), (50, 10), (100, 20), (30, 6)):
+        one, two = bags_of(n_bags=20, mean_size=mean), bags_of(n_bags=20, mean_size=mean, spread=spread)
+        np.testing.assert_array_equal(one.sizes, two.sizes)
 
 
 def test_the_same_seed_gives_the_same_bags_and_another_does_not():
@@ -106,6 +112,7 @@ def test_the_same_seed_gives_the_same_bags_and_another_does_not():
         ({"lengths": "author"}, "did you mean 'authors'"),
         ({"n_bags": 0}, "n_bags is 0"),
         ({"mean_size": 0.5}, "mean of at least 1"),
+        ({"n_bags": 10**7}, "more than 2 GB"),
     ],
 )
 def test_wrong_words_are_refused(options, message):

@@ -23,6 +23,12 @@ def test_the_same_seed_gives_the_same_bags():
     np.testing.assert_array_equal(needles.load(seed=3).instances, needles.load(seed=3).instances)
 
 
-def test_impossible_numbers_are_refused():
-    with pytest.raises(InputError, match="n_bags of at least 2"):
-        needles.load(n_bags=1)
+@pytest.mark.parametrize("options", [{"n_bags": 1}, {"mean_size": 0}, {"n_shifted": 17}, {"shift": 1e300}])
+def test_impossible_numbers_are_refused(options):
+    with pytest.raises(InputError, match="needles needs n_bags of at least 2"):
+        needles.load(**options)
+
+
+def test_features_count_towards_the_memory():
+    with pytest.raises(InputError, match="more than 2 GB"):
+        needles.load(n_features=10**6)

@@ -1,6 +1,4 @@
-"""What the tests of figures share: axes in the house style, made-up scores, and the contrast of two colours."""
-
-from itertools import product
+"""What the tests of figures share: axes in the house style, and the contrast of two colours."""
 
 import numpy as np
 import pytest
@@ -14,15 +12,6 @@ def axes():
 
     with figures.styled():
         yield Figure().subplots()
-
-
-@pytest.fixture(params=product(range(5), ["distinct", "tied"]), ids=lambda case: f"{case[1]}-{case[0]}")
-def labelled_scores(request):
-    """Labels and scores; few distinct scores make ties."""
-    seed, scores = request.param
-    generator = np.random.default_rng(seed)
-    positive = generator.random(60) < 0.4
-    return positive, np.round(generator.random(60) + 0.3 * positive, 1 if scores == "tied" else 12)
 
 
 @pytest.fixture

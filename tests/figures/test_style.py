@@ -7,6 +7,7 @@ import pytest
 from matplotlib.colors import to_rgb
 
 from bagwise import figures
+from bagwise.curves import roc_points
 from bagwise.figures.style import DASHES, SERIES, line_style
 
 
@@ -32,7 +33,7 @@ def test_the_users_own_settings_neither_change_a_figure_nor_are_changed():
 
 def test_names_with_dollar_signs_are_not_mathematics(axes):
     figures.draw_confusion(axes, np.eye(2, dtype=int), ["$\\frac", "$x$"])
-    points = figures.roc_points(np.array([True, False, True, False]), np.array([0.9, 0.8, 0.7, 0.1]))
+    points = roc_points(np.array([True, False, True, False]), np.array([0.9, 0.8, 0.7, 0.1]))
     figures.draw_roc(axes, [("$\\frac", points)] * 2)
     axes.figure.canvas.draw()
     assert axes.get_legend().get_texts()[0].get_text() == "$\\frac"

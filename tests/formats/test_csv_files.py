@@ -15,6 +15,13 @@ def test_the_separator_is_found_and_blank_lines_are_passed(tmp_path, separator):
     assert rows(tmp_path / "a.csv") == (["a", "b"], [("line 2", ["1", "2"]), ("line 4", ["3", "4"])])
 
 
+def test_what_is_quoted_separates_nothing_and_lines_without_a_word_are_passed(tmp_path):
+    (tmp_path / "a.csv").write_bytes(b'bag,"size; in; mm;"\r\n"a\nb",2\r\n , \r\n,\r\n   \r\nc,3\r\n')
+    header, found = rows(tmp_path / "a.csv")
+    assert header == ["bag", "size; in; mm;"]
+    assert [cells for _, cells in found] == [["a\nb", "2"], ["c", "3"]]
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -25,6 +32,7 @@ def test_the_separator_is_found_and_blank_lines_are_passed(tmp_path, separator):
         (b"a,,b\n1,2,3\n", "column 2 has no name"),
         (b"a,b\n1,\xff\n", "not text in UTF-8"),
         (b"\x1f\x8b\x08\x00\xff", "not text in UTF-8"),
+        (b"PK\x03\x04xl/workbook.xml", "is a spreadsheet or another archive, not text; save the table as csv"),
         (b'a,b\n1,"' + b"x" * 200_000, "is a quote left open"),
         (b"a,b\r\n1,\x002\n", None),
     ],

@@ -17,7 +17,8 @@ LABELS = {"s1": Label(1, "p1"), "s2": Label(1, "p1"), "s3": Label(0, "p2")}
 
 def folder_of(tmp_path, write=trident_slide):
     for number, slide in enumerate(LABELS):
-        folder = write(tmp_path / "tool", slide, features(3 + number, seed=number), grid(3 + number))
+        positions = grid(3 + number) + (128 if write is slideflow_slide else 0)  # centres of tiles of 256 pixels
+        folder = write(tmp_path / "tool", slide, features(3 + number, seed=number), positions)
     return folder
 
 
@@ -37,8 +38,7 @@ def test_every_tools_folder_becomes_the_same_bags(tmp_path, write, extractor):
     assert bags.tile_sizes.tolist() == [{slideflow_slide: 256}.get(write, 512)] * 3
     assert bags.extractor == report.extractor == extractor
     assert (report.slides_found, report.bags, report.instances) == (3, 3, 12)
-    scale, shift = {stamp_slide: (2, 0), slideflow_slide: (1, 128)}.get(write, (1, 0))
-    np.testing.assert_array_equal(bags.positions[:3], np.maximum(grid(3) * scale - shift, 0))
+    np.testing.assert_array_equal(bags.positions[:3], grid(3) * (2 if write is stamp_slide else 1))
 
 
 def test_slides_of_a_case_become_one_bag_without_positions(tmp_path):

@@ -54,5 +54,8 @@ def test_cases_with_two_labels_or_none_in_common_are_told(tmp_path):
 def test_names_of_slides_lose_folder_and_ending():
     assert slide_name(r"C:\slides\s1.ndpi") == "s1"
     assert slide_name(" a/b/TCGA.1234.svs ") == "TCGA.1234"
+    assert slide_name("S1.SVS") == "S1"
+    assert slide_name("s1.ome.tiff") == "s1.ome"
     assert slide_name("s.1") == "s.1"
+    assert slide_name("h5") == "h5"
     assert slide_name(".svs") == ".svs"

@@ -6,15 +6,17 @@ import pytest
 from bagwise.errors import InputError
 from bagwise.formats.packing import Packer
 
+GROUPS = {"a": "1e3", "b": "1000", "c": "7"}
+
 
 def test_rows_of_a_bag_need_not_be_neighbours():
     packer = Packer(Path("a.csv"))
     for number, bag in enumerate("abcab"):
-        packer.add(f"line {number}", bag, [number, -number], label=bag, group="7", instance_label=number)
+        packer.add(f"line {number}", bag, [number, -number], label=bag, group=GROUPS[bag], instance_label=number)
     bags = packer.bags()
     np.testing.assert_array_equal(bags.instances[:, 0], [0, 3, 1, 4, 2])
     assert bags.names.tolist() == bags.labels.tolist() == ["a", "b", "c"]
-    assert bags.groups.tolist() == [7, 7, 7]
+    assert bags.groups.tolist() == ["1e3", "1000", "7"], "two patients, though one number"
     assert bags.instance_labels.tolist() == [0, 3, 1, 4, 2]
 
 

@@ -1,3 +1,5 @@
+import json
+
 import numpy as np
 import pytest
 
@@ -17,11 +19,59 @@ def test_centres_become_upper_left_corners(tmp_path):
     assert slide.extractor == "RetCCLFeatures"
 
 
-@pytest.mark.parametrize(("mpp", "tile_um"), [(None, 128), (0.25, "20x")])
-def test_without_the_tile_size_there_are_no_positions_and_it_is_said(tmp_path, mpp, tile_um):
+@pytest.mark.parametrize(("size", "mpp"), [(512, 0.25), (1211, 0.2493), (507, 0.2521)])
+def test_corners_are_found_again_to_the_pixel(tmp_path, size, mpp):
+    """slideflow cuts tiles of int(tile_um / mpp) pixels and keeps int(corner + size / 2): half pixels are cut off."""
+    tile_um = {512: 128, 1211: 302, 507: 128}[size]
+    assert int(tile_um / mpp) == size
+    corners = grid(step=size)
+    centres = np.array([[int(x + size / 2), int(y + size / 2)] for x, y in corners])
+    slide = Slideflow(slideflow_slide(tmp_path, "s1", features(), centres, tile_um=tile_um), mpp=mpp).read("s1")
+    np.testing.assert_array_equal(slide.positions, corners)
+    assert slide.tile_size == size
+
+
+@pytest.mark.parametrize(("mpp", "tile_um", "note"), [(None, 128, "--mpp"), (0.25, "20x", "tile_um")])
+def test_without_the_tile_size_there_are_no_positions_and_it_is_said(tmp_path, mpp, tile_um, note):
     slide = Slideflow(slideflow_slide(tmp_path, "s1", features(), grid(), tile_um=tile_um), mpp=mpp).read("s1")
     assert slide.positions is None
-    assert "--mpp" in slide.note
+    assert note in slide.note
+
+
+def test_without_an_index_there_are_no_positions_and_it_is_said(tmp_path):
+    folder = slideflow_slide(tmp_path, "s1", features(), grid())
+    (folder / "s1.index.npz").unlink()
+    slide = Slideflow(folder, mpp=0.25).read("s1")
+    assert slide.positions is None
+    assert "<slide>.index.npz, which is not there" in slide.note
+
+
+def test_a_resolution_that_cannot_be_is_refused_and_a_rounded_one_is_not(tmp_path):
+    folder = slideflow_slide(tmp_path, "s1", features(), grid() + 256)
+    assert Slideflow(folder, mpp=0.245).read("s1").positions.min() == 0
+    for mpp, size in ((0.0025, 51200), (500.0, 0)):
+        with pytest.raises(InputError, match=f"at --mpp {mpp:g} a tile is {size} level-0 pixels wide"):
+            Slideflow(folder, mpp=mpp).read("s1")
+
+
+@pytest.mark.parametrize(
+    ("config", "name"),
+    [
+        ({"class": "a.TorchImagenetLayerExtractor", "kwargs": {"model_name": "resnet50", "tile_px": 224}},
+         "TorchImagenetLayerExtractor resnet50"),
+        ({"class": "a.TorchImagenetLayerExtractor", "kwargs": {"model_name": "vgg16", "layers": ["a", "b"]}},
+         "TorchImagenetLayerExtractor vgg16 a,b"),
+        ({"class": "a.SimCLR_Features", "kwargs": {"ckpt": "/data/models/mine.ckpt"}}, "SimCLR_Features mine.ckpt"),
+        ({"class": "a.RetCCLFeatures", "kwargs": None}, "RetCCLFeatures"),
+        ("uni", "uni"),
+        ({"kwargs": {}}, None),
+        (7, None),
+    ],
+)  # fmt: skip
+def test_one_class_may_stand_for_several_extractors(tmp_path, config, name):
+    folder = slideflow_slide(tmp_path, "s1", features(), grid())
+    (folder / "bags_config.json").write_text(json.dumps({"extractor": config}))
+    assert Slideflow(folder).read("s1").extractor == name
 
 
 def test_positions_of_another_slide_are_refused(tmp_path):

@@ -35,3 +35,8 @@ def test_units_are_never_guessed(tmp_path):
 def test_features_of_whole_slides_are_refused(tmp_path):
     with pytest.raises(InputError, match="features of a slide, not of tiles"):
         Stamp(stamp_slide(tmp_path, "s1", features(), MICROMETRES, feat_type="slide")).read("s1")
+
+
+def test_the_tile_size_of_older_files_is_known_too(tmp_path):
+    folder = stamp_slide(tmp_path, "s1", features(), MICROMETRES, tile_size_um=None, tile_size=128.0)
+    assert Stamp(folder, mpp=0.25).read("s1").tile_size == 512

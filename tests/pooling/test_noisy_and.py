@@ -9,6 +9,7 @@ import torch
 from bagwise.errors import InputError
 from bagwise.pooling import NoisyAnd
 from layouts import EXTREMES, MODERATE
+from unchecked import unchecked
 
 shapes = pytest.mark.parametrize(("slope", "threshold"), [(10.0, 0.5), (7.5, 0.2), (1.0, 0.9), (40.0, 0.5)])
 
@@ -80,12 +81,26 @@ def test_the_bag_turns_positive_when_enough_instances_are():
     assert scores[2] > 2
 
 
+@pytest.mark.parametrize("threshold", [-30.0, -2.0, -0.1, 1.1, 3.0, 30.0])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_threshold_that_left_the_shares_keeps_scores_finite_exact_and_rising(threshold, dtype):
+    pooling = pooling_of(10.0, threshold, dtype)
+    bags = [[20.0] * count + [-20.0] * (10 - count) for count in range(11)]
+    scores, gradients, by_threshold = zip(*(pool(pooling, bag) for bag in bags), strict=True)
+    assert torch.stack([*scores, *by_threshold]).isfinite().all()
+    assert torch.stack(gradients).isfinite().all()
+    assert (torch.stack(scores).diff() > 0).all()
+    exact = [precise(bag, 10.0, float(pooling.threshold.detach()[0]))[0] for bag in bags]
+    tolerance = 1e-4 if dtype == torch.float32 else 1e-9  # a · b = 300 loses digits that θ does not need
+    torch.testing.assert_close(torch.stack(scores), torch.tensor(exact, dtype=dtype), rtol=0, atol=tolerance)
+
+
 def test_every_instance_weighs_one_over_the_size_of_its_bag():
     weights = NoisyAnd()(torch.randn(5, 1), torch.tensor([0, 1, 5])).weights
     assert weights.ravel().tolist() == [1.0, 0.25, 0.25, 0.25, 0.25]
 
 
-@pytest.mark.parametrize("slope", [0.0, -1.0, float("nan"), float("inf")])
+@pytest.mark.parametrize("slope", [0.0, -1.0, float("nan"), float("inf"), "x", None])
 def test_a_slope_that_is_not_positive_is_refused(slope):
-    with pytest.raises(InputError, match=r"slope is .*; it must be a positive number"):
+    with unchecked(), pytest.raises(InputError, match=r"slope is .*; it must be a number above 0"):
         NoisyAnd(slope)

@@ -52,6 +52,29 @@ def test_labels_choose_the_slides_and_give_groups(tiles, tmp_path):
         pack(tiles, tmp_path / "bags", MEAN, {"other": Labelled(1, None)})
 
 
+def test_regions_become_bags_with_their_own_rows(tiles, tmp_path):
+    for entry in list_tiles(tiles):
+        np.save(feature_file(entry, MEAN), entry.positions.astype(np.float16))
+    assert pack(tiles, tmp_path / "bags", MEAN, side=128) == 12
+    bags = load_bags(tmp_path / "bags")
+    assert bags.names[:4].tolist() == ["slide-0@0-0", "slide-0@128-0", "slide-0@0-128", "slide-0@128-128"]
+    assert bags.sizes.tolist() == [4] * 12
+    np.testing.assert_array_equal(bags.instances, bags.positions)
+    np.testing.assert_array_equal(bags.positions[bags.offsets[:4]], [[0, 0], [128, 0], [0, 128], [128, 128]])
+
+
+def test_regions_of_one_slide_of_several_stay_together_unless_cases_say_otherwise(tiles, tmp_path):
+    def groups(labels):
+        pack(tiles, tmp_path / "bags", MEAN, labels, side=128)
+        found = load_bags(tmp_path / "bags").groups
+        return None if found is None else found.tolist()
+
+    names = ["slide-0@0-0", "slide-0@128-0", "slide-2@0-128"]
+    assert groups({name: Labelled(1, None) for name in names}) == ["slide-0", "slide-0", "slide-2"]
+    assert groups({name: Labelled(1, "p") for name in names}) == ["p", "p", "p"]
+    assert groups({name: Labelled(1, None) for name in names[:2]}) is None  # one slide: its regions must be parted
+
+
 def test_damaged_features_are_refused_by_name(tiles, tmp_path):
     path = feature_file(list_tiles(tiles)[1], MEAN)
     path.write_bytes(path.read_bytes()[:100])

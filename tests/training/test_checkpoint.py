@@ -1,3 +1,5 @@
+import json
+
 import pytest
 import torch
 from torch import nn
@@ -8,15 +10,22 @@ from bagwise.training.history import Best, Epoch
 from bagwise.training.settings import TrainingSettings
 
 
-def make_state(optimizer="adam", seed=0, momentum=0.9):
+def make_state(optimizer="adam", seed=0, momentum=0.9, model=None):
     torch.manual_seed(seed)
-    model = nn.Linear(3, 2)
+    model = nn.Linear(3, 2) if model is None else model
+    for parameter in model.parameters():
+        nn.init.normal_(parameter)
     settings = TrainingSettings(optimizer=optimizer, momentum=momentum)
     state = State(model, settings.build_optimizer(model.parameters()))
-    for _ in range(2):
-        model(torch.ones(1, 3)).sum().backward()
-        state.optimizer.step()
+    train(state, steps=2)
     return state
+
+
+def train(state, steps):
+    for _ in range(steps):
+        state.optimizer.zero_grad()
+        state.model(torch.ones(1, 3, dtype=next(state.model.parameters()).dtype)).sum().backward()
+        state.optimizer.step()
 
 
 @pytest.mark.parametrize(("optimizer", "momentum"), [("adam", 0.9), ("sgd", 0.9), ("sgd", 0.0)])
@@ -33,9 +42,7 @@ def test_restoring_gives_the_same_bits_and_the_same_next_step(tmp_path, optimize
     assert other.history == state.history
     assert (other.best.epoch, other.best.criterion) == (1, 1 / 7)
     for one in (state, other):
-        one.optimizer.zero_grad()
-        one.model(torch.ones(1, 3)).sum().backward()
-        one.optimizer.step()
+        train(one, steps=1)
     for name, value in state.model.state_dict().items():
         assert torch.equal(value, other.model.state_dict()[name])
 
@@ -63,4 +70,61 @@ def test_a_flipped_bit_or_a_cut_file_is_never_loaded(tmp_path):
             checkpoint.restore(make_state())
     path.write_bytes(whole[:-10])
     with pytest.raises(InputError, match="damaged"):
+        checkpoint.restore(make_state())
+
+
+class Tied(nn.Module):
+    """A module whose two layers share one weight, as an encoder of one's own may."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Linear(3, 3), nn.Linear(3, 3)
+        self.second.weight = self.first.weight
+
+    def forward(self, values):
+        return self.second(self.first(values).tanh())
+
+
+def test_tied_weights_are_saved_and_stay_tied(tmp_path):
+    checkpoint = Checkpoint(tmp_path / "state", {})
+    state, other = (make_state(model=Tied(), seed=seed) for seed in (0, 9))
+    checkpoint.save(state)
+    assert checkpoint.restore(other)
+    assert other.model.second.weight is other.model.first.weight
+    for one in (state, other):
+        train(one, steps=1)
+    for name, value in state.model.state_dict().items():
+        assert torch.equal(value, other.model.state_dict()[name])
+
+
+def test_weights_of_a_type_that_numpy_does_not_know_are_saved(tmp_path):
+    checkpoint = Checkpoint(tmp_path / "state", {})
+    state = make_state(model=nn.Linear(3, 2).bfloat16())
+    checkpoint.save(state)
+    other = make_state(model=nn.Linear(3, 2).bfloat16(), seed=9)
+    assert checkpoint.restore(other)
+    assert torch.equal(state.model.weight, other.model.weight)
+
+
+def test_a_folder_is_no_checkpoint(tmp_path):
+    with pytest.raises(InputError, match=f"{tmp_path} is a folder; give a file's path"):
+        Checkpoint(tmp_path, {}).restore(make_state())
+    with pytest.raises(InputError, match=f"{tmp_path} is a folder; give a file's path"):
+        Checkpoint(tmp_path, {}).save(make_state())
+
+
+@pytest.mark.parametrize("change", [lambda header: header.pop("best"), lambda header: header.pop("identity"), None])
+def test_a_whole_file_with_another_header_is_damaged(tmp_path, monkeypatch, change):
+    checkpoint, dumps = Checkpoint(tmp_path / "state", {"seed": 1}), json.dumps
+
+    def other_header(header):
+        if change is None:
+            return "[]"
+        change(header)
+        return dumps(header)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(json, "dumps", other_header)
+        checkpoint.save(make_state())
+    with pytest.raises(InputError, match="damaged: it does not hold what a run's state consists of"):
         checkpoint.restore(make_state())

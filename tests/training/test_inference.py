@@ -1,7 +1,9 @@
 import numpy as np
+import pytest
 import torch
 
 from bagwise.datasets import load_dataset
+from bagwise.errors import InputError
 from bagwise.estimators import BagClassifier
 from bagwise.training import inference
 from bagwise.training.inference import infer
@@ -29,3 +31,9 @@ def test_inference_runs_in_evaluation_mode_and_restores_the_mode():
     model.train()
     np.testing.assert_array_equal(infer(model, bags, CPU).scores, quiet.scores)
     assert model.training
+
+
+def test_no_bags_at_all_are_refused():
+    bags, model = fitted()
+    with pytest.raises(InputError, match="there are no bags to predict; give at least one"):
+        infer(model, bags[:0], CPU)

@@ -1,11 +1,15 @@
+import json
+from dataclasses import asdict
 from itertools import pairwise
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
 
 from bagwise.errors import InputError
-from bagwise.training.settings import SCHEDULES, TrainingSettings
+from bagwise.training.settings import OPTIMIZERS, SCHEDULES, TrainingSettings
+from unchecked import unchecked
 
 
 @pytest.mark.parametrize(
@@ -20,11 +24,33 @@ from bagwise.training.settings import SCHEDULES, TrainingSettings
         ("momentum", 1.0),
         ("optimizer", "adamw"),
         ("schedule", "cosin"),
+        ("epochs", "3"),
+        ("epochs", 1.5),
+        ("epochs", True),
+        ("batch_size", 1.5),
+        ("batch_size", None),
+        ("patience", 1.5),
+        ("learning_rate", "a"),
+        ("learning_rate", True),
+        ("weight_decay", None),
+        ("momentum", "0.9"),
+        ("optimizer", None),
+        ("schedule", 3),
+        ("seed", -1),
+        ("seed", "a"),
     ],
 )
 def test_impossible_settings_are_refused_by_name(field, value):
-    with pytest.raises(InputError, match=field):
+    with unchecked(), pytest.raises(InputError, match=f"^{field} "):
         TrainingSettings(**{field: value})
+
+
+def test_numbers_of_numpy_become_plain_ones_that_a_checkpoint_can_hold():
+    given = {"epochs": np.int64(3), "learning_rate": np.float32(0.5), "patience": np.int8(2), "weight_decay": 0}
+    with unchecked():
+        settings = asdict(TrainingSettings(**given))
+    assert json.loads(json.dumps(settings)) == settings
+    assert settings == {**asdict(TrainingSettings()), **given}
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
@@ -36,7 +62,7 @@ def test_schedules_start_at_the_learning_rate_and_never_rise(schedule):
     assert min(rates) > 0
 
 
-@pytest.mark.parametrize("name", ["adam", "sgd"])
+@pytest.mark.parametrize("name", OPTIMIZERS)
 def test_the_optimizer_is_torchs_with_l2_penalty(name):
     """One step against the textbook formula."""
     weight = nn.Parameter(torch.tensor([2.0], dtype=torch.float64))

@@ -21,14 +21,17 @@ def check_layout(instances: np.ndarray, offsets: np.ndarray, names: Any) -> None
             f"instances have shape {instances.shape}; expected (n_instances, …): "
             "for one feature an instance, reshape to (n_instances, 1)"
         )
-    if instances.dtype.kind not in "fuib":
-        raise InputError(f"instances are {instances.dtype}; convert them to numbers (float or uint8) first")
-    if offsets.ndim != 1 or len(offsets) < 2 or offsets[0] != 0 or offsets[-1] != len(instances):
+    if 0 in instances.shape[1:]:
+        raise InputError(f"instances have shape {instances.shape}, hence no features; give them at least one")
+    if not is_plain(instances, "fuib"):
+        raise InputError(f"instances are {type_of(instances)}; convert them to numbers (float32, uint8 …) first")
+    runs = offsets.ndim == 1 and len(offsets) > 1 and is_plain(offsets, "iu")
+    if not runs or offsets[0] != 0 or offsets[-1] != len(instances):
         raise InputError(
-            f"offsets must run from 0 to the number of instances, {len(instances)}; these run "
-            f"{offsets[:1].tolist()} … {offsets[-1:].tolist()}"
+            f"offsets must run from 0 to the number of instances, {len(instances)}, in whole numbers; these run "
+            f"{offsets.ravel()[:1].tolist()} … {offsets.ravel()[-1:].tolist()} ({offsets.dtype})"
         )
-    sizes = np.diff(offsets)
+    sizes = np.diff(offsets.astype(np.int64))
     if (sizes < 0).any():
         raise InputError(f"offsets fall at {called(names, int(np.argmax(sizes < 0)))}; they must rise")
     check_sizes(sizes, names)
@@ -38,30 +41,7 @@ def check_sizes(sizes: np.ndarray, names: Any) -> None:
     """No bag is empty."""
     empty = np.flatnonzero(sizes == 0)
     if len(empty):
-        raise InputError(f"{_listed(names, empty)} without instances; drop empty bags before building Bags")
-
-
-def check_companions(bags: Any) -> None:
-    """Labels, names, groups, positions and instance labels fit the bags and the instances."""
-    for field, count, unit in (
-        ("labels", bags.n_bags, "bags"),
-        ("names", bags.n_bags, "bags"),
-        ("groups", bags.n_bags, "bags"),
-        ("tile_sizes", bags.n_bags, "bags"),
-        ("positions", bags.n_instances, "instances"),
-        ("instance_labels", bags.n_instances, "instances"),
-    ):
-        value = getattr(bags, field)
-        if value is not None and (value.ndim < 1 or len(value) != count):
-            raise InputError(f"{field} has shape {value.shape} for {count} {unit}; give one for each, in their order")
-    if bags.labels is not None:
-        _check_labels(bags)
-    if bags.names is not None:
-        _check_unique(bags.names)
-    if bags.positions is not None and bags.positions.shape != (bags.n_instances, 2):
-        raise InputError(
-            f"positions have shape {bags.positions.shape}; expected (n_instances, 2): x, y in level-0 pixels"
-        )
+        raise InputError(f"{listed(names, empty)} without instances; drop empty bags before building Bags")
 
 
 def check_finite(instances: np.ndarray, offsets: np.ndarray, names: Any) -> None:
@@ -88,24 +68,19 @@ def check_finite(instances: np.ndarray, offsets: np.ndarray, names: Any) -> None
     )
 
 
-def _check_labels(bags: Any) -> None:
-    labels = bags.labels
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        bad = int(np.argmax(~np.isfinite(labels)))
-        raise InputError(f"the label of {called(bags.names, bad)} is {labels[bad]}; label every bag or drop it")
-    if labels.dtype.kind == "O":
-        bad_labels = np.array([label is None or label != label for label in labels])
-        if bad_labels.any():
-            bad = int(np.argmax(bad_labels))
-            raise InputError(f"the label of {called(bags.names, bad)} is missing; label every bag or drop it")
-
-
-def _check_unique(names: np.ndarray) -> None:
-    unique, counts = np.unique(names, return_counts=True)
-    if (counts > 1).any():
-        raise InputError(f"{_listed(unique, np.flatnonzero(counts > 1))} more than once; names must be unique")
-
-
-def _listed(names: Any, bags: np.ndarray) -> str:
+def listed(names: Any, bags: np.ndarray) -> str:
+    """Several bags in a message: the first five by name, then their number and the verb."""
     shown = ", ".join(called(names, int(bag)) for bag in bags[:5])
     return shown + (f" and {len(bags) - 5} more" if len(bags) > 5 else "") + (" are" if len(bags) > 1 else " is")
+
+
+def is_plain(values: np.ndarray, kinds: str) -> bool:
+    """Whether an array's type is of these kinds (NumPy's letters) and, if numbers, of 64 bits at most, as torch's."""
+    return values.dtype.kind in kinds and (values.dtype.kind == "U" or values.dtype.itemsize <= 8)
+
+
+def type_of(values: np.ndarray) -> str:
+    """How a message calls the type of an array: that of its objects, where it holds such."""
+    if values.dtype.kind != "O":
+        return str(values.dtype)
+    return "objects of type " + ", ".join(sorted({type(value).__name__ for value in values.ravel()})[:5])

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from bagwise.bags import checks, describe, tables
+from bagwise.bags.companions import check_companions, checked_names, kind_of
 from bagwise.errors import InputError
 
 PER_BAG = ("labels", "names", "groups", "tile_sizes")
@@ -30,7 +31,10 @@ class Bags:
     positions : (n_instances, 2) x and y of an instance's upper left corner in level-0 pixels
     tile_sizes : (n_bags,) side of a bag's tiles in level-0 pixels
     extractor : what made the features, e.g. "resnet50"; a model trained on one refuses those of another
-    instance_labels : (n_instances,) for evaluation only
+    instance_labels : (n_instances,) numbers, positive where an instance is key; for evaluation only
+
+    Arrays are shared, not copied: what their owner writes into them later changes the bags too. Labels and groups are
+    words, whole numbers, numbers or booleans, one kind for all.
 
     >>> bags = Bags.from_list([[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0]]], labels=["no", "yes"])
     >>> bags
@@ -53,13 +57,18 @@ class Bags:
         for name in ARRAYS:
             value = getattr(self, name)
             if value is not None:
-                object.__setattr__(self, name, _locked(value))
-        object.__setattr__(self, "offsets", _locked(self.offsets.astype(np.int64)))
+                object.__setattr__(self, name, _locked(_array(name, value)))
         if self.names is not None:
-            object.__setattr__(self, "names", _locked(self.names.astype(str)))
+            object.__setattr__(self, "names", _locked(checked_names(self.names)))
         checks.check_layout(self.instances, self.offsets, self.names)
-        checks.check_companions(self)
+        object.__setattr__(self, "offsets", _locked(self.offsets.astype(np.int64)))
+        check_companions(self)
         checks.check_finite(self.instances, self.offsets, self.names)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Lock the arrays again, which come out of a pickle or a deep copy writeable."""
+        for name, value in state.items():
+            object.__setattr__(self, name, _locked(value) if name in ARRAYS and value is not None else value)
 
     @classmethod
     def trusted(cls, extractor: str | None = None, **arrays: np.ndarray | None) -> "Bags":
@@ -84,18 +93,17 @@ class Bags:
             raise InputError("there are no bags in the list; pass at least one")
         checks.check_sizes(np.array([len(array) if array.ndim else 1 for array in arrays]), names)
         for number, array in enumerate(arrays):
-            if array.ndim < 2 and array.size:
+            if array.ndim < 2:
                 raise InputError(
                     f"{checks.called(names, number)} has shape {array.shape}; a bag is a (n_instances, …) array"
                 )
-            if array.size and array.shape[1:] != arrays[0].shape[1:]:
+            if array.shape[1:] != arrays[0].shape[1:]:
                 raise InputError(
                     f"{checks.called(names, number)} has instances of shape {array.shape[1:]}, "
                     f"{checks.called(names, 0)} of {arrays[0].shape[1:]}; every instance must have the same shape"
                 )
         sizes = [len(array) for array in arrays]
-        filled = [array for array in arrays if array.size] or arrays[:1]
-        return cls(np.concatenate(filled), _offsets(sizes), **_arrays({"labels": labels, **companions}))
+        return cls(np.concatenate(arrays), _offsets(sizes), **_arrays({"labels": labels, **companions}))
 
     @classmethod
     def from_frame(
@@ -115,6 +123,8 @@ class Bags:
     @classmethod
     def concatenate(cls, parts: Sequence["Bags"]) -> "Bags":
         """Bags of several Bags after one another; a field is kept if every part has it."""
+        if not parts or not all(isinstance(part, Bags) for part in parts):
+            raise InputError("there is nothing to concatenate; pass a list of at least one Bags")
         shapes = {part.instances.shape[1:] for part in parts}
         if len(shapes) != 1:
             raise InputError(f"cannot concatenate bags whose instances differ in shape: {sorted(shapes)}")
@@ -125,7 +135,7 @@ class Bags:
         for name in PER_BAG + PER_INSTANCE:
             values = [getattr(part, name) for part in parts]
             if all(value is not None for value in values):
-                companions[name] = np.concatenate(values)
+                companions[name] = _joined(name, values)
         sizes = np.concatenate([part.sizes for part in parts])
         return cls(np.concatenate([part.instances for part in parts]), _offsets(sizes), **companions)
 
@@ -211,8 +221,8 @@ class Bags:
         array([1.41421356, 2.        ])
         """
         mapped = np.asarray(function(self.instances))
-        if len(mapped) != self.n_instances:
-            raise InputError(f"the function returned {len(mapped)} rows for {self.n_instances} instances; keep them")
+        if mapped.shape[:1] != (self.n_instances,):
+            raise InputError(f"the function gave shape {mapped.shape} for {self.n_instances} instances; keep the rows")
         return replace(self, instances=mapped)
 
     def replace(self, **fields: Any) -> "Bags":
@@ -233,11 +243,30 @@ def _locked(value: Any) -> np.ndarray:
     return view
 
 
+def _array(name: str, value: Any) -> np.ndarray:
+    """What was given as an array in this machine's byte order, the only one torch reads."""
+    try:
+        array = np.asanyarray(value)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise InputError(f"{name} cannot be read as an array ({error}); give a NumPy array") from None
+    if isinstance(array, np.ma.MaskedArray):
+        raise InputError(f"{name} are masked; fill in what is hidden, or drop it")
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+
+
 def _table(bag: Any, called: str) -> np.ndarray:
     try:
         return np.asarray(bag)
     except ValueError:
         raise InputError(f"{called} has rows of different lengths; every instance must have the same shape") from None
+
+
+def _joined(name: str, values: list[np.ndarray]) -> np.ndarray:
+    """One after the other; 1 and "1" are not to become the same label or group, as they would in NumPy."""
+    kinds = {kind_of(name, value) for value in values} if name in ("labels", "groups") else set()
+    if len(kinds) > 1 and kinds != {"int", "float"}:
+        raise InputError(f"cannot concatenate {name} of different kinds, {', '.join(sorted(kinds))}; convert one first")
+    return np.concatenate(values)
 
 
 def _offsets(sizes: Any) -> np.ndarray:
@@ -247,5 +276,5 @@ def _offsets(sizes: Any) -> np.ndarray:
 def _arrays(values: dict[str, Any]) -> dict[str, Any]:
     """Lists become arrays; what is missing, or no array at all, stays as it is."""
     return {
-        name: np.asanyarray(value) if value is not None and name in ARRAYS else value for name, value in values.items()
+        name: _array(name, value) if value is not None and name in ARRAYS else value for name, value in values.items()
     }

@@ -1,5 +1,6 @@
 """The entrance. A user's mistake ends with one paragraph and exit code 2; a traceback is a bug of ours."""
 
+import io
 import sys
 
 import typer
@@ -14,6 +15,9 @@ INTERRUPTED = 130
 
 def main() -> None:
     """Run the command line."""
+    for stream in (sys.stdout, sys.stderr):  # a terminal without these letters gets question marks, not a traceback
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     try:
         app()
     except InputError as mistake:

@@ -17,6 +17,7 @@ def extract(
     out: Annotated[Path, typer.Option(help="The folder of bags to write.")],
     encoder: Annotated[str, typer.Option(help="pixels, efficientnet-lite0, or a model of timm.")] = "pixels",
     labels: Annotated[Path | None, typer.Option(help="A csv: slide_id, label, and case_id if there is one.")] = None,
+    regions: Annotated[int | None, typer.Option(help="Bags are squares of so many level-0 pixels, not slides.")] = None,
     slides: Annotated[Path | None, typer.Option(help="Where the slides lie, if they were moved.")] = None,
     batch_size: Annotated[int, typer.Option(help="Tiles at once.")] = 64,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")] = "auto",
@@ -27,24 +28,26 @@ def extract(
 ) -> None:
     """Turn the tiles of each slide into features and pack them into bags; run again, it goes on where it stopped.
 
-    Several processes may work on one folder: a slide is done by one of them, and the last one packs the bags.
+    Several processes may work on one folder: a slide is done by one of them, and the last one packs the bags. With
+    --regions a bag is called SLIDE@X-Y; without --labels, bags.csv lists the names to label.
     """
     from bagwise.slides.packages import check_encoder, check_openslide
+    from bagwise.slides.regions import regions as divided
     from bagwise.slides.tile_files import check_target, list_tiles
 
     output = Output(quiet, as_json)
     check_openslide()
     check_encoder(encoder)
-    names = [entry.name for entry in list_tiles(tiles)]  # mistakes are told before torch is imported
-    check_target(out)
+    names = [bag.name for entry in list_tiles(tiles) for bag in divided(entry, regions)]
+    check_target(out)  # mistakes are told before torch is imported
     known = None if labels is None else _labels(labels, names, skip_bad, output)
     extractor = _extractor(encoder, device, download)
     found = _extract(tiles, extractor, slides, batch_size, skip_bad, output)
     packed = None
     if not found.elsewhere:
-        packed = _pack(tiles, out, extractor, known, found, output)
+        packed = _pack(tiles, out, extractor, known, found, regions, output)
     output.result({"folder": str(out), "extractor": encoder, "packed": packed, **found._asdict()})
-    _tell(found, tiles, out, packed, output)
+    _tell(found, tiles, out, packed, labels is not None, output)
 
 
 def _labels(path: Path, names: list[str], skip_bad: bool, output: Output) -> Any:
@@ -53,7 +56,10 @@ def _labels(path: Path, names: list[str], skip_bad: bool, output: Output) -> Any
     from bagwise.slides.labels import read_labels, unmatched
     from bagwise.slides.slide import slide_name
 
-    labels = {slide_name(name): entry for name, entry in read_labels(path, SLIDE, LABEL, CASE).items()}
+    rows = read_labels(path, SLIDE, LABEL, CASE)
+    labels = {slide_name(name): entry for name, entry in rows.items()}
+    if len(labels) < len(rows):
+        raise InputError(f"{path}: two rows speak of one slide, with and without its suffix; keep one row a slide")
     lonely = unmatched(labels, names)
     if lonely and not skip_bad:
         raise InputError(f"{path}: {'; '.join(lonely)}; mend the {SLIDE} column, or pass --skip-bad to leave them out")
@@ -92,7 +98,9 @@ def _extract(tiles: Path, extractor: Any, slides: Path | None, batch_size: int, 
         return extract(tiles, extractor, slides, batch_size, skip_bad, watch)
 
 
-def _pack(tiles: Path, out: Path, extractor: Any, labels: Any, found: Any, output: Output) -> int | None:
+def _pack(
+    tiles: Path, out: Path, extractor: Any, labels: Any, found: Any, side: int | None, output: Output
+) -> int | None:
     from bagwise.slides.claims import claimed
     from bagwise.slides.packing import pack
 
@@ -100,10 +108,10 @@ def _pack(tiles: Path, out: Path, extractor: Any, labels: Any, found: Any, outpu
         if not mine:
             output.say(f"another process packs {out}")
             return None
-        return pack(tiles, out, extractor, labels, leave_out=tuple(found.bad))
+        return pack(tiles, out, extractor, labels, tuple(found.bad), side)
 
 
-def _tell(found: Any, tiles: Path, out: Path, packed: int | None, output: Output) -> None:
+def _tell(found: Any, tiles: Path, out: Path, packed: int | None, labelled: bool, output: Output) -> None:
     for name, reason in found.bad.items():
         output.say(f"left out {name}: {reason}")
     for name in found.empty:
@@ -115,4 +123,5 @@ def _tell(found: Any, tiles: Path, out: Path, packed: int | None, output: Output
         output.say(f"nothing packed yet: run the same command again when they are done (a dead one's claim: {tiles})")
     elif packed is not None:
         output.wrote(out, f"{packed} bag{'s' * (packed != 1)}")
-        output.say(f"next: bagwise train {out} runs/first")
+        again = f"list labels for the names in {out / 'bags.csv'} (slide_id, label) and run it again with --labels"
+        output.say(f"next: {f'bagwise train {out} runs/first' if labelled else again}")

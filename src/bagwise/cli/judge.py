@@ -8,6 +8,7 @@ import typer
 from bagwise.cli.app import app
 from bagwise.cli.output import Json, Output, Quiet
 from bagwise.cli.parameters import read_options
+from bagwise.errors import InputError
 
 DataOption = Annotated[list[str] | None, typer.Option(help="NAME=VALUE for the reader of DATA.")]
 RunFolder = Annotated[Path, typer.Argument(help="A run's folder.")]
@@ -22,7 +23,7 @@ def evaluate(
     as_json: Json = False,
 ) -> None:
     """Judge a run's model on its test bags, or on other DATA with labels."""
-    from bagwise.estimators import BagClassifier
+    from bagwise.estimators import BagEstimator
     from bagwise.evaluation import evaluate as judge
     from bagwise.runs import Run, known_labels
     from bagwise.sources import judged_bags
@@ -30,7 +31,7 @@ def evaluate(
     output = Output(quiet, as_json)
     trained = Run(run)
     bags = trained.test_bags() if data is None else judged_bags(data, **read_options(data_option or []))
-    judged = judge(BagClassifier.load(trained.folder / "model"), bags, known_labels(bags, data or "test"))
+    judged = judge(BagEstimator.load(trained.folder / "model"), bags, known_labels(bags, data or "test"))
     output.metrics(judged.metrics)
     output.result(judged.metrics)
 
@@ -46,15 +47,17 @@ def predict(
     as_json: Json = False,
 ) -> None:
     """Predict the label of every bag of DATA, and weigh its instances."""
-    from bagwise.estimators import BagClassifier
+    from bagwise.estimators import BagEstimator
     from bagwise.runs import Run, prediction_rows, weight_rows, write_table
     from bagwise.sources import judged_bags
 
+    if weights is not None and weights.resolve() == out.resolve():
+        raise InputError(f"--out and --weights are the same file, {out}; give two")
     output = Output(quiet, as_json)
-    model = BagClassifier.load(Run(run).folder / "model")
+    model = BagEstimator.load(Run(run).folder / "model")
     bags = judged_bags(data, **read_options(data_option or []))
     probabilities, shares = model.judge(bags)
-    write_table(out, prediction_rows(model.classes_, bags, probabilities))
+    write_table(out, prediction_rows(model.classes_, bags, probabilities, bags.labels))
     output.wrote(out, f"predictions of {len(bags)} bags")
     if weights is not None:
         write_table(weights, weight_rows(bags, shares))

@@ -8,21 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
+from bagwise.metric_names import KEY_METRICS, METRICS
+
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
-
-TITLES = {
-    "accuracy": "accuracy",
-    "precision": "precision",
-    "recall": "recall",
-    "f_score": "F-score",
-    "auc": "AUC",
-    "average_precision": "average precision",
-    "log_loss": "log loss",
-    "brier": "Brier score",
-    "calibration_error": "calibration error",
-    "top_1": "top-1",
-}
 
 
 class Output:
@@ -64,14 +53,16 @@ class Output:
     def metrics(self, metrics: dict[str, Any]) -> None:
         """Metrics of bags with their intervals, and of key instances where there are."""
         rows = [
-            (TITLES[name], _number(entry["value"]), _interval(entry["interval"]))
-            for name, entry in metrics["bags"].items()
+            (title, _number(metrics["bags"][name]["value"]), _interval(metrics["bags"][name]["interval"]))
+            for name, (title, _) in METRICS.items()
         ]
         self.table(f"{metrics['n_bags']} test bags", rows, ("", "value", "95 % interval"))
         sources = metrics.get("instances", {})
         if sources:
-            names = ("auc", "average_precision", "top_1")
-            values = [(TITLES[name], *(_number(found[name]) for found in sources.values())) for name in names]
+            values = [
+                (title, *(_number(found[name]) for found in sources.values()))
+                for name, (title, _) in KEY_METRICS.items()
+            ]
             counted = next(iter(sources.values()))["n_bags"]
             self.table(f"key instances, {counted} bags", values, ("mean over bags, by", *sources))
 

@@ -29,6 +29,9 @@ def load(white: int = WHITE, drop: float = DROP) -> Bags:
     names = [PurePosixPath(key).name for key in files]
     cuts = [cut(read_image(path, WIDTH, HEIGHT), SIZE) for path in files.values()]
     kept = [white_share(tiles, white) < drop for tiles, _ in cuts]
+    bare = [name for name, keep in zip(names, kept, strict=True) if not keep.any()]
+    if bare:
+        raise InputError(f"white {white} and drop {drop} leave {bare[0]} without a tile; raise one of them")
     return Bags.from_list(
         [tiles[keep] for (tiles, _), keep in zip(cuts, kept, strict=True)],
         labels=[_label(name) for name in names],

@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 from bagwise.bags import Bags
 from bagwise.datasets import breast, classic, colon, digits, extra, mnist_bags, needles
+from bagwise.datasets.options import check_options
 from bagwise.datasets.origins import ORIGINS, Origin
-from bagwise.errors import InputError
-from bagwise.names import canonical, choose, nearest
+from bagwise.names import choose
 
 
 class DataSet(NamedTuple):
@@ -68,10 +68,7 @@ def load_dataset(name: str, **options: Any) -> Bags:
     >>> load_dataset("digits", split="test", n_bags=10).n_bags
     10
     """
-    dataset = DATASETS[full_name(name)]
-    known = dataset.load.__annotations__.keys() - {"return"}
-    for option in options:
-        if option not in known:
-            hint = nearest(option, sorted(known)) if known else "it takes none"
-            raise InputError(f"{canonical(name)} has no option '{option}'; {hint}")
-    return dataset.load(**options)
+    name = full_name(name)
+    load = DATASETS[name].load
+    check_options(name, load, options)
+    return load(**options)

@@ -3,6 +3,9 @@
 A bag is positive if it has an epithelial nucleus; the instance label says which are. Marks count pixels from 1, as
 MATLAB does: the mean of all patches is symmetric around the mark only if 1 is taken away. So the pixel of a mark x is
 ⌊x − ½⌋, counted from 0. Patches that would reach over the border are slid inward.
+
+A nucleus can be moved in training only if there is something around its patch: ``margin`` cuts so many more pixels on
+each side, mirrored where the image ends, so that the middle 27×27 are the patch as it is without a margin.
 """
 
 from pathlib import Path, PurePosixPath
@@ -17,14 +20,18 @@ from bagwise.formats.prtools import read_matlab
 
 SIDE = 500
 PATCH = 27
+MOST_MARGIN = PATCH
 CLASSES = ("epithelial", "fibroblast", "inflammatory", "others")
 
 
-def load() -> Bags:
+def load(margin: int = 0) -> Bags:
     """Bags of RGB patches as bytes, named img1 … img100; positions are the patches' upper left corners.
 
-    The nuclei of an image come row by row, so that their order tells nothing of their class.
+    The nuclei of an image come row by row, so that their order tells nothing of their class. Positions and tile sizes
+    are those of the middle 27×27 pixels, whatever the margin.
     """
+    if not 0 <= margin <= MOST_MARGIN:
+        raise InputError(f"margin is {margin}; give from 0 to {MOST_MARGIN} pixels")
     files = locate("colon-cancer")
     images = [key for key in files if not key.endswith(".mat")]
     bags, corners, epithelial = [], [], []
@@ -32,7 +39,7 @@ def load() -> Bags:
         marks, classes = _nuclei({name: files[f"{key}_{name}.mat"] for name in CLASSES})
         found = upper_left(marks)
         order = np.lexsort((found[:, 0], found[:, 1]))
-        bags.append(_patches(read_image(files[key], SIDE, SIDE), found[order]))
+        bags.append(_patches(read_image(files[key], SIDE, SIDE), found[order], margin))
         corners.append(found[order])
         epithelial.append(classes[order])
     return Bags.from_list(
@@ -72,6 +79,9 @@ def _marks(path: Path) -> np.ndarray:
     return marks
 
 
-def _patches(image: np.ndarray, corners: np.ndarray) -> np.ndarray:
-    windows = np.lib.stride_tricks.sliding_window_view(image, (PATCH, PATCH), axis=(0, 1))
+def _patches(image: np.ndarray, corners: np.ndarray, margin: int) -> np.ndarray:
+    """The patches at these corners, each with a margin around it."""
+    wide = np.pad(image, ((margin, margin), (margin, margin), (0, 0)), mode="reflect")
+    side = PATCH + 2 * margin
+    windows = np.lib.stride_tricks.sliding_window_view(wide, (side, side), axis=(0, 1))
     return np.moveaxis(windows[corners[:, 1], corners[:, 0]], 1, -1)

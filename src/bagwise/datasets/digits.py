@@ -8,7 +8,7 @@ import numpy as np
 
 from bagwise import randomness
 from bagwise.bags import Bags
-from bagwise.datasets.drawing import draw_bags
+from bagwise.datasets.drawing import check_room, draw_bags
 from bagwise.errors import InputError
 from bagwise.randomness import Purpose
 
@@ -36,8 +36,10 @@ def load(
     images, digits = _pool(split)
     if target not in digits:
         raise InputError(f"target is {target}; choose a digit from 0 to 9")
+    n_bags = BAGS[split] if n_bags is None else n_bags
+    check_room(n_bags, mean_size, spread, images[0].nbytes)
     generator = randomness.generator(seed, Purpose.DATA, SPLITS.index(split))
-    drawn = draw_bags(digits == target, n_bags or BAGS[split], mean_size, spread, generator)
+    drawn = draw_bags(digits == target, n_bags, mean_size, spread, generator)
     return Bags(
         images[drawn.rows],
         drawn.offsets,

@@ -11,6 +11,9 @@ import numpy as np
 
 from bagwise.errors import InputError
 
+MOST_BYTES = 1 << 31
+BYTES_A_BAG = 1000  # its name, its label and its place, at the most
+
 
 class Drawn(NamedTuple):
     """Which instances of the pool each bag holds."""
@@ -18,6 +21,18 @@ class Drawn(NamedTuple):
     rows: np.ndarray
     offsets: np.ndarray
     labels: np.ndarray
+
+
+def check_room(n_bags: int, mean_size: float, spread: float, bytes_an_instance: int) -> None:
+    """Refuse bags that would fill the memory, before any is drawn; hardly one is four spreads larger than the mean.
+
+    >>> check_room(500, 100, 20, 28 * 28)
+    """
+    largest = (mean_size + 4 * max(spread, 0)) * bytes_an_instance + BYTES_A_BAG
+    if max(n_bags, bytes_an_instance) > MOST_BYTES or n_bags * largest > MOST_BYTES:
+        raise InputError(
+            f"so many bags of this size would fill more than {MOST_BYTES >> 30} GB; ask for fewer or smaller bags"
+        )
 
 
 def draw_bags(

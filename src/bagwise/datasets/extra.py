@@ -1,7 +1,7 @@
 """Three sets beyond the paper: features of the UCSB breast images, Newsgroups 1, and the bird song of Brown Creeper.
 
 The files repeat the bag's label for each instance, so there are no instance labels. Features are not scaled (birds
-reach 1e5): the estimator standardises them.
+reach 1e5): the estimator standardises them. The files are known by their SHA-256, so their content needs no check.
 """
 
 import io
@@ -13,7 +13,6 @@ import numpy as np
 from bagwise.bags import Bags
 from bagwise.datasets.home import locate
 from bagwise.datasets.wrappers import content
-from bagwise.errors import InputError
 from bagwise.formats.prtools import pack_rows
 
 
@@ -21,8 +20,6 @@ def load_ucsb_breast() -> Bags:
     """One csv: a bag's label, its number, then 708 features."""
     (path,) = locate("ucsb-breast").values()
     table = _numbers(path, delimiter=",")
-    if table.shape[1] < 3:
-        raise InputError(f"{path} has {table.shape[1]} columns; expected label, bag and features")
     return pack_rows(table[:, 2:], table[:, 1].astype(int), table[:, 0].astype(int), str(path))
 
 
@@ -33,17 +30,10 @@ def loader(name: str) -> Callable[[], Bags]:
         files = {PurePosixPath(key).stem: path for key, path in locate(name).items()}
         owners, labels = (_numbers(files[part])[:, 0].astype(int) for part in ("bagids", "labels"))
         features = _numbers(files["data"]).T
-        if not len(owners) == len(labels) == len(features):
-            raise InputError(f"{files['data']}, bagids and labels differ in length; fetch {name} again")
         return pack_rows(np.ascontiguousarray(features), owners, labels, str(files["data"]))
 
     return load
 
 
 def _numbers(path: Path, delimiter: str | None = None) -> np.ndarray:
-    try:
-        return np.loadtxt(io.BytesIO(content(path)), delimiter=delimiter, ndmin=2)
-    except ValueError as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{path} is damaged ({error}); fetch or copy it again") from None
+    return np.loadtxt(io.BytesIO(content(path)), delimiter=delimiter, ndmin=2)

@@ -15,7 +15,7 @@ import numpy as np
 
 from bagwise import randomness
 from bagwise.bags import Bags
-from bagwise.datasets.drawing import Drawn, closest_sizes, draw_balanced, draw_random, truncated_sizes
+from bagwise.datasets.drawing import Drawn, check_room, closest_sizes, draw_balanced, draw_random, truncated_sizes
 from bagwise.datasets.home import locate
 from bagwise.datasets.wrappers import content
 from bagwise.errors import InputError
@@ -51,8 +51,11 @@ def load(
     choose(lengths, dict.fromkeys(LENGTHS, True), "lengths")
     images, digits = pool(split)
     is_target = np.isin(digits, _targets(target))
+    n_bags = BAGS[split] if n_bags is None else n_bags
+    spread = SPREADS.get(mean_size, 0.2 * mean_size) if spread is None else spread  # type: ignore[call-overload]
+    check_room(n_bags, mean_size, spread, images[0].nbytes)
     generator = randomness.generator(seed, Purpose.DATA, SPLITS.index(split))
-    sizes = _sizes(BAGS[split] if n_bags is None else n_bags, mean_size, spread, lengths, generator)
+    sizes = _sizes(n_bags, mean_size, spread, lengths, generator)
     drawn = draw(is_target, sizes, generator)
     return Bags(
         images[drawn.rows],
@@ -73,10 +76,7 @@ def pool(split: str) -> tuple[np.ndarray, np.ndarray]:
     return images, digits
 
 
-def _sizes(
-    n_bags: int, mean_size: float, spread: float | None, lengths: str, generator: np.random.Generator
-) -> np.ndarray:
-    spread = SPREADS.get(mean_size, 0.2 * mean_size) if spread is None else spread  # type: ignore[call-overload]
+def _sizes(n_bags: int, mean_size: float, spread: float, lengths: str, generator: np.random.Generator) -> np.ndarray:
     if lengths.lower() == "authors":
         return truncated_sizes(n_bags, mean_size, spread, generator)
     return closest_sizes(n_bags, mean_size, math.sqrt(max(spread, 0)), generator)

@@ -3,12 +3,18 @@
 Hay is normal(0, 1) in every feature; a needle is shifted in a few of them. Instance labels tell which is which.
 """
 
+import math
+
 import numpy as np
 
 from bagwise import randomness
 from bagwise.bags import Bags
+from bagwise.datasets.drawing import check_room
 from bagwise.errors import InputError
 from bagwise.randomness import Purpose
+
+FLOATS = 12  # bytes a feature while it is made: as it is drawn, and as it is kept
+LARGEST_SHIFT = 1e6
 
 
 def load(
@@ -24,8 +30,12 @@ def load(
     >>> load(n_bags=2).labels
     array([1, 0])
     """
-    if n_bags < 2 or mean_size < 1 or not 1 <= n_shifted <= n_features:
-        raise InputError("needles needs n_bags of at least 2, mean_size of at least 1, and n_shifted within n_features")
+    if n_bags < 2 or mean_size < 1 or not 1 <= n_shifted <= n_features or abs(shift) > LARGEST_SHIFT:
+        raise InputError(
+            "needles needs n_bags of at least 2, mean_size of at least 1, n_shifted within n_features, and a shift "
+            f"within ±{LARGEST_SHIFT:g}"
+        )
+    check_room(n_bags, mean_size, math.sqrt(mean_size), n_features * FLOATS)
     generator = randomness.generator(seed, Purpose.DATA)
     sizes = 1 + generator.poisson(mean_size - 1, n_bags)
     labels = 1 - np.arange(n_bags) % 2

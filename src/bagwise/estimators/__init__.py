@@ -1,6 +1,27 @@
 """Estimators of bags behind scikit-learn's surface."""
 
 from bagwise.estimators.contract import BagEstimator
+from bagwise.estimators.em_dd import EMDD
+from bagwise.estimators.ensemble import Ensemble
+from bagwise.estimators.fisher_vector import MiFV
+from bagwise.estimators.graph_kernel import MiGraph
+from bagwise.estimators.minimax_kernel import MinimaxKernel
+from bagwise.estimators.naive import NaiveClassifier
 from bagwise.estimators.network import BagClassifier
+from bagwise.estimators.pooled import PooledClassifier
+from bagwise.estimators.set_kernel import MIKernel
+from bagwise.estimators.vlad import MiVLAD
 
-__all__ = ["BagClassifier", "BagEstimator"]
+__all__ = [
+    "EMDD",
+    "BagClassifier",
+    "BagEstimator",
+    "Ensemble",
+    "MIKernel",
+    "MiFV",
+    "MiGraph",
+    "MiVLAD",
+    "MinimaxKernel",
+    "NaiveClassifier",
+    "PooledClassifier",
+]

@@ -9,21 +9,24 @@ from typing import Any
 import numpy as np
 import torch
 from sklearn.base import clone
-from sklearn.utils import check_random_state, compute_class_weight
-from torch import nn
+from sklearn.utils import compute_class_weight
+from torch import Tensor, nn
 
-from bagwise import likelihoods, models, randomness
+from bagwise import models, randomness
 from bagwise.augmentation import build_augmentation
 from bagwise.bags import Bags, fingerprint
 from bagwise.errors import InputError
 from bagwise.estimators import saving
-from bagwise.estimators.contract import BagEstimator
-from bagwise.inputs import identity_input, standardizing_input
+from bagwise.estimators.contract import BagEstimator, Judged
+from bagwise.estimators.taking import known_class_numbers
+from bagwise.inputs import Prepare, scaling
 from bagwise.pooling import Settings
+from bagwise.quantities import real_number, shown, whole_number
 from bagwise.randomness import Purpose
 from bagwise.splits import hold_out
 from bagwise.training import Checkpoint, Progress, ProgressBar, Task, Trainer, TrainingSettings, infer
 from bagwise.training.devices import resolve
+from bagwise.training.history import Epoch
 from bagwise.training.inference import Inferred
 
 
@@ -148,7 +151,7 @@ class BagClassifier(BagEstimator):
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores, before the link: (n_bags,) for two classes, else (n_bags, n_classes)."""
         scores = self._infer(X).scores
-        return scores[:, 0] if scores.shape[1] == 1 else scores
+        return self.likelihood_.decisions(scores)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         return self._probabilities(self._infer(X).scores)
@@ -161,21 +164,21 @@ class BagClassifier(BagEstimator):
         bags = self._known_bags(X)
         alone = Bags.trusted(instances=bags.instances, offsets=np.arange(bags.n_instances + 1))
         scores = self._infer(alone).scores
-        return scores[:, 0] if scores.shape[1] == 1 else scores
+        return self.likelihood_.decisions(scores)
 
-    def judge(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Probabilities and weights from a single pass, for those who need both."""
+    def judge(self, X: Any) -> Judged:
+        """Probabilities and weights from a single pass."""
         inferred = self._infer(X)
-        return self._probabilities(inferred.scores), inferred.weights.mean(axis=1)
+        return Judged(self._probabilities(inferred.scores), inferred.weights.mean(axis=1))
 
-    def save(self, folder: str | Path) -> None:
-        """Write the fitted estimator to a folder: safetensors and JSON, no pickle."""
-        saving.save(self, Path(folder))
+    def _content(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        return {"history": [record.as_dict() for record in self.history_]}, self.model_.state_dict()
 
-    @classmethod
-    def load(cls, folder: str | Path, **modules: nn.Module) -> "BagClassifier":
-        """Read a saved estimator; modules of your own (encoder, pooling, augmentation) are passed again and checked."""
-        return saving.load(cls, Path(folder), modules)
+    def _restore(self, facts: dict[str, Any], numbers: dict[str, Tensor]) -> None:
+        self.history_ = [Epoch(**record) for record in facts["history"]]
+        self.model_ = self._build(_blank(self.instance_shape_))
+        saving.fill(self.model_, numbers)
+        self.model_.eval()
 
     def _infer(self, X: Any) -> Inferred:
         bags = self._known_bags(X)
@@ -188,29 +191,28 @@ class BagClassifier(BagEstimator):
     def _plan(self, X: Any, y: Any, validation: tuple[Any, Any] | None) -> tuple[TrainingSettings, Task, Task | None]:
         """How to train, on which bags, and by which to choose the best epoch."""
         bags, targets = self._training_bags(X, y)
-        self.seed_ = self._draw_seed()
-        self.likelihood_ = likelihoods.for_classes(len(self.classes_))
-        settings = self._settings(validation)
+        self._check_parameters(validation is not None)
+        names = TrainingSettings.__dataclass_fields__.keys() - {"seed"}
+        settings = TrainingSettings(seed=self.seed_, **{name: getattr(self, name) for name in names})
         training, held = self._tasks(bags, targets, validation)
         return settings, training, held
 
-    def _draw_seed(self) -> int:
-        if self.random_state is None:
-            return randomness.fresh_seed()
-        if isinstance(self.random_state, int | np.integer):
-            return int(self.random_state)
-        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-
-    def _settings(self, validation: tuple[Any, Any] | None) -> TrainingSettings:
-        if self.patience is not None and self.validation is None and validation is None:
+    def _check_parameters(self, validated: bool) -> None:
+        """Refuse what neither the training settings nor the model's parts would notice."""
+        whole_number("attention_width", self.attention_width, least=1)
+        whole_number("heads", self.heads, least=1)
+        if not isinstance(self.standardize, bool | np.bool_):
+            raise InputError(f"standardize is {shown(self.standardize)}; give True or False")
+        if self.validation is not None:
+            real_number("validation", self.validation, above=0, below=1)
+        elif self.patience is not None and not validated:
             raise InputError("patience needs validation bags; set validation, e.g. validation=0.2")
-        names = TrainingSettings.__dataclass_fields__.keys() - {"seed"}
-        return TrainingSettings(seed=self.seed_, **{name: getattr(self, name) for name in names})
 
     def _tasks(self, bags: Bags, targets: np.ndarray, validation: tuple[Any, Any] | None) -> tuple[Task, Task | None]:
         if validation is not None:
-            others, their_targets = self._known_bags(validation[0]), self._class_numbers(validation[1])
-        elif self.validation:
+            others = self._known_bags(validation[0])
+            their_targets = known_class_numbers(validation[1], self.classes_, len(others))
+        elif self.validation is not None:
             seed = randomness.integer(self.seed_, Purpose.SPLIT)
             kept, held = hold_out(targets, bags.groups, self.validation, seed)
             others, their_targets = bags[held], targets[held]
@@ -222,24 +224,16 @@ class BagClassifier(BagEstimator):
 
     def _class_factors(self, targets: np.ndarray) -> np.ndarray:
         """Factor of each class on the loss of its bags."""
-        factors = compute_class_weight(self.class_weight, classes=self.classes_, y=self.classes_[targets])
+        try:
+            factors = compute_class_weight(self.class_weight, classes=self.classes_, y=self.classes_[targets])
+        except (TypeError, ValueError) as error:
+            raise InputError(f"class_weight: {error}; give None, 'balanced', or a factor for each class") from None
         return factors.astype(np.float32)
-
-    def _class_numbers(self, labels: Any) -> np.ndarray:
-        labels = np.asarray(labels)
-        unknown = sorted({str(label) for label in labels[~np.isin(labels, self.classes_)]})
-        if unknown:
-            raise InputError(f"validation labels {', '.join(unknown)} do not occur in training")
-        return np.searchsorted(self.classes_, labels).astype(np.int64)
 
     def _build(self, bags: Bags) -> models.BagModel:
         """The untrained network for these bags; the caller's modules are copied, so that they stay as they were."""
         generator = torch.Generator().manual_seed(randomness.integer(self.seed_, Purpose.INITIALIZATION))
-        prepare = (
-            standardizing_input(bags.instances)
-            if self.standardize
-            else identity_input(bags.instance_shape, bags.instances.dtype)
-        )
+        prepare = Prepare(bags.instance_shape, scaling(bags.instances, self.standardize))
         with torch.random.fork_rng(devices=[]):
             torch.default_generator.manual_seed(randomness.integer(self.seed_, Purpose.INITIALIZATION, 1))
             model = models.assemble(
@@ -269,3 +263,8 @@ class BagClassifier(BagEstimator):
             "augmentation": saving.plain(self.augmentation),
             **{name: None if task is None else fingerprint(task.bags, task.targets) for name, task in tasks.items()},
         }
+
+
+def _blank(shape: tuple[int, ...]) -> Bags:
+    """One bag of zeros, enough to lay out the network that saved numbers then fill."""
+    return Bags(np.zeros((1, *shape), dtype=np.float32), np.array([0, 1]))

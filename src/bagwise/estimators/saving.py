@@ -1,5 +1,6 @@
 """An estimator on disk: a folder of safetensors (numbers) and JSON (words), sealed by SHA-256; never a pickle."""
 
+import importlib
 from pathlib import Path
 from typing import Any
 
@@ -7,86 +8,156 @@ import numpy as np
 import safetensors
 from safetensors.torch import load_file
 from safetensors.torch import save as as_bytes
-from torch import nn
+from sklearn.base import BaseEstimator
+from torch import Tensor, nn
 
 import bagwise
 from bagwise import likelihoods
-from bagwise.bags import Bags
 from bagwise.errors import InputError
 from bagwise.files import atomic_folder, damages, read_json, read_manifest, write_json, write_manifest
+from bagwise.quantities import shown
 
 KIND = "bagwise model"
 OWN = ("encoder", "pooling", "augmentation")  # parameters that may be modules of the user's own
 
 
 def plain(value: Any) -> Any:
-    """A parameter as JSON: a module by its class, a table of class weights as pairs."""
+    """A parameter as JSON: a module by its class, an estimator by its parameters, a table as pairs, a tuple as such."""
     if isinstance(value, nn.Module):
         return {"module": type(value).__qualname__, "repr": repr(value)}
+    if isinstance(value, BaseEstimator):
+        return {"estimator": _name(type(value)), "parameters": _parameters(value)}
     if isinstance(value, dict):
         return {"pairs": [[plain(key), plain(item)] for key, item in value.items()]}
+    if isinstance(value, list | tuple):
+        items = [plain(item) for item in value]
+        return items if isinstance(value, list) else {"tuple": items}
     if isinstance(value, np.generic):
         return value.item()
     if value is None or isinstance(value, str | int | float | bool):
         return value
-    return None  # a random generator: its state is not part of the model
+    if isinstance(value, np.random.RandomState | np.random.Generator):
+        return None  # its state is not part of the model
+    raise InputError(f"the parameter {shown(value)} cannot be saved; give numbers, words, lists or estimators")
 
 
-def unplain(value: Any) -> Any:
+def unplain(value: Any, kinds: dict[str, Any]) -> Any:
     """The inverse of ``plain``, for what it can restore."""
     if isinstance(value, dict) and "pairs" in value:
-        return {unplain(key): unplain(item) for key, item in value["pairs"]}
+        return {unplain(key, kinds): unplain(item, kinds) for key, item in value["pairs"]}
+    if isinstance(value, dict) and "tuple" in value:
+        return tuple(unplain(item, kinds) for item in value["tuple"])
+    if isinstance(value, list):
+        return [unplain(item, kinds) for item in value]
+    if isinstance(value, dict) and "estimator" in value:
+        parameters = {name: unplain(item, kinds) for name, item in value["parameters"].items()}
+        return _kind(value["estimator"], kinds)(**parameters)
     return value
 
 
-def save(estimator: Any, folder: Path) -> None:
-    """Write a fitted network estimator."""
+def save(estimator: Any, folder: str | Path) -> None:
+    """Write a fitted estimator."""
+    facts, numbers = estimator._content()
     description = {
         "estimator": type(estimator).__name__,
         "bagwise": bagwise.__version__,
-        "parameters": {name: plain(value) for name, value in estimator.get_params(deep=False).items()},
+        "parameters": _parameters(estimator),
         "classes": {"dtype": estimator.classes_.dtype.str, "values": [plain(label) for label in estimator.classes_]},
         "instance_shape": list(estimator.instance_shape_),
+        "feature_names": getattr(estimator, "feature_names_in_", np.array([])).tolist(),
         "extractor": estimator.extractor_,
         "seed": estimator.seed_,
+        "learned": facts,
     }
-    tensors = {name: value.detach().cpu().contiguous() for name, value in estimator.model_.state_dict().items()}
-    with atomic_folder(folder, KIND) as draft:
+    # cloned, because names that share their memory (tied weights) cannot be stored as one
+    tensors = {name: value.detach().cpu().clone().contiguous() for name, value in numbers.items()}
+    with atomic_folder(Path(folder), KIND) as draft:
         (draft / "model.safetensors").write_bytes(as_bytes(tensors))
         write_json(draft / "model.json", description)
         write_manifest(draft, KIND)
 
 
-def load(kind: type, folder: Path, modules: dict[str, nn.Module]) -> Any:
-    """Read a network estimator, every file compared with its SHA-256 first."""
+def load(kind: Any, folder: str | Path, modules: dict[str, Any]) -> Any:
+    """Read an estimator of a kind, or of one derived from it, every file compared with its SHA-256 first."""
+    folder = Path(folder)
     read_manifest(folder, KIND)
     if found := damages(folder):
         raise InputError(f"{folder} is damaged: {'; '.join(found)}; restore it from a copy or train again")
     description = read_json(folder / "model.json")
-    if description["estimator"] != kind.__name__:
+    found_kind = _kind(description["estimator"], kind.kinds)
+    if not issubclass(found_kind, kind):
         raise InputError(f"{folder} holds a {description['estimator']}, not a {kind.__name__}")
-    parameters = {name: unplain(value) for name, value in description["parameters"].items()}
-    if unknown := modules.keys() - set(OWN):
-        raise InputError(f"load takes modules named {', '.join(OWN)}, not {', '.join(sorted(unknown))}")
-    for name in OWN:
-        parameters[name] = _module(parameters[name], modules.get(name), name, folder)
-    estimator = kind(**parameters)
+    parameters = {name: unplain(value, kind.kinds) for name, value in description["parameters"].items()}
+    estimator = found_kind(**_with_modules(parameters, modules, folder))
     estimator.classes_ = np.array(description["classes"]["values"], dtype=description["classes"]["dtype"])
+    estimator.likelihood_ = likelihoods.for_classes(len(estimator.classes_))
     estimator.instance_shape_ = tuple(description["instance_shape"])
     estimator.n_features_in_ = int(np.prod(estimator.instance_shape_))
+    if description["feature_names"]:
+        estimator.feature_names_in_ = np.array(description["feature_names"], dtype=object)
     estimator.extractor_ = description["extractor"]
     estimator.seed_ = description["seed"]
-    estimator.history_ = []
-    estimator.likelihood_ = likelihoods.for_classes(len(estimator.classes_))
-    estimator.model_ = estimator._build(_blank(estimator.instance_shape_))
-    _fill(estimator.model_, folder / "model.safetensors")
-    estimator.model_.eval()
+    estimator._restore(description["learned"], _numbers(folder / "model.safetensors"))
     return estimator
 
 
-def _blank(shape: tuple[int, ...]) -> Bags:
-    """One bag of zeros, enough to lay out the network that the saved numbers then fill."""
-    return Bags(np.zeros((1, *shape), dtype=np.float32), np.array([0, 1]))
+def fill(model: nn.Module, tensors: dict[str, Tensor]) -> None:
+    """Copy saved numbers into a model whose names and shapes must be the same."""
+    expected = {name: tuple(value.shape) for name, value in model.state_dict().items()}
+    stored = {name: tuple(value.shape) for name, value in tensors.items()}
+    if expected != stored:
+        names = [name for name in sorted({*expected, *stored}) if expected.get(name) != stored.get(name)]
+        shown = "; ".join(f"{name}: saved {stored.get(name)}, now {expected.get(name)}" for name in names[:3])
+        raise InputError(f"the saved numbers do not fit the model: {shown}")
+    model.load_state_dict(tensors)
+
+
+def _parameters(estimator: BaseEstimator) -> dict[str, Any]:
+    return {name: plain(value) for name, value in estimator.get_params(deep=False).items()}
+
+
+def _name(kind: type) -> str:
+    """The name of a class; of one of scikit-learn's, with its public module."""
+    places = kind.__module__.split(".")
+    public = [place for place in places if not place.startswith("_")]
+    return ".".join([*public, kind.__name__]) if places[0] == "sklearn" else kind.__name__
+
+
+def _kind(name: str, kinds: dict[str, Any]) -> Any:
+    if name.startswith("sklearn."):
+        return _scikit_learn(name)
+    if name not in kinds:
+        raise InputError(f"the model is a {name}, unknown to this bagwise; import its class, or update bagwise")
+    return kinds[name]
+
+
+def _scikit_learn(name: str) -> Any:
+    """A class of estimators of scikit-learn, and nothing else that a file may name."""
+    module, _, kind = name.rpartition(".")
+    try:
+        found = getattr(importlib.import_module(module), kind, None)
+    except ImportError:
+        found = None
+    if not (isinstance(found, type) and issubclass(found, BaseEstimator)):
+        raise InputError(
+            f"the model holds a {name}, unknown to this scikit-learn; install the version it was made with"
+        )
+    return found
+
+
+def _numbers(path: Path) -> dict[str, Tensor]:
+    try:
+        return load_file(path)
+    except safetensors.SafetensorError as error:
+        raise InputError(f"{path} is damaged ({error}); restore it from a copy") from None
+
+
+def _with_modules(parameters: dict[str, Any], modules: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The parameters, with the user's own modules where the estimator was trained with some."""
+    if unknown := modules.keys() - (set(OWN) & parameters.keys()):
+        raise InputError(f"load takes modules named {', '.join(OWN)}, not {', '.join(sorted(unknown))}")
+    own = {name: _module(parameters[name], modules.get(name), name, folder) for name in OWN if name in parameters}
+    return {**parameters, **own}
 
 
 def _module(stored: Any, given: nn.Module | None, name: str, folder: Path) -> Any:
@@ -100,18 +171,3 @@ def _module(stored: Any, given: nn.Module | None, name: str, folder: Path) -> An
     if own and plain(given) != stored:
         raise InputError(f"{folder} was trained with this {name}:\n{stored['repr']}\nand you passed:\n{given!r}")
     return given if own else stored
-
-
-def _fill(model: nn.Module, path: Path) -> None:
-    """Copy the saved numbers into a model whose names and shapes must be the same."""
-    try:
-        tensors = load_file(path)
-    except safetensors.SafetensorError as error:
-        raise InputError(f"{path} is damaged ({error}); restore it from a copy") from None
-    expected = {name: tuple(value.shape) for name, value in model.state_dict().items()}
-    stored = {name: tuple(value.shape) for name, value in tensors.items()}
-    if expected != stored:
-        names = [name for name in sorted({*expected, *stored}) if expected.get(name) != stored.get(name)]
-        shown = "; ".join(f"{name}: saved {stored.get(name)}, now {expected.get(name)}" for name in names[:3])
-        raise InputError(f"{path} does not fit the model: {shown}")
-    model.load_state_dict(tensors)

@@ -6,7 +6,8 @@ precision are the mean over classes. What is not defined (the AUC of bags of one
 
 import numpy as np
 
-BINS = 10
+from bagwise.curves import calibration_bins, precision_recall_points
+
 SMALLEST_PROBABILITY = np.finfo(np.float64).tiny
 
 Metrics = dict[str, float | None]
@@ -51,21 +52,14 @@ def auc(positive: np.ndarray, scores: np.ndarray) -> float | None:
 
 def average_precision(positive: np.ndarray, scores: np.ndarray) -> float | None:
     """Mean of the precision over the positives, at each distinct threshold."""
-    if not positive.any():
-        return None
-    thresholds, inverse, counts = np.unique(-scores, return_inverse=True, return_counts=True)
-    hits = np.bincount(inverse, weights=positive, minlength=len(thresholds))
-    precision = np.cumsum(hits) / np.cumsum(counts)
-    return float((precision * hits).sum() / positive.sum())
+    points = precision_recall_points(positive, scores)
+    return None if points is None else float(-(np.diff(points.recall) * points.precision[:-1]).sum())
 
 
 def calibration_error(targets: np.ndarray, probabilities: np.ndarray) -> float:
     """Expected calibration error: confidence against accuracy of the predicted class, in ten bins of equal width."""
-    confidence = probabilities.max(axis=1)
-    right = probabilities.argmax(axis=1) == targets
-    bins = np.minimum((confidence * BINS).astype(int), BINS - 1)
-    gaps = np.bincount(bins, weights=confidence - right, minlength=BINS)
-    return float(np.abs(gaps).sum() / len(targets))
+    bins = calibration_bins(targets, probabilities)
+    return float((np.abs(bins.confidence - bins.share_right) * bins.n_bags).sum() / len(targets))
 
 
 def _counts(positive: np.ndarray, alarm: np.ndarray) -> tuple[int, int, int]:

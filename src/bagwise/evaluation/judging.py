@@ -4,9 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bagwise.bags import Bags
-from bagwise.errors import InputError
-from bagwise.estimators import BagClassifier
+from bagwise.estimators import BagEstimator
+from bagwise.estimators.taking import as_bags, known_class_numbers
 from bagwise.evaluation.bag_metrics import bag_metrics
 from bagwise.evaluation.instance_metrics import instance_metrics
 from bagwise.evaluation.intervals import bootstrap
@@ -20,13 +19,10 @@ class Evaluation(NamedTuple):
     metrics: dict[str, Any]
 
 
-def evaluate(estimator: BagClassifier, bags: Bags, y: np.ndarray) -> Evaluation:
+def evaluate(estimator: BagEstimator, bags: Any, y: Any) -> Evaluation:
     """Judge bags with known labels; key-instance metrics come along where instance labels exist."""
-    unknown = sorted({str(label) for label in y if label not in estimator.classes_})
-    if unknown:
-        known = ", ".join(map(str, estimator.classes_))
-        raise InputError(f"labels {', '.join(unknown)} are unknown to the model, which was trained on: {known}")
-    targets = np.searchsorted(estimator.classes_, y)
+    bags = as_bags(bags)
+    targets = known_class_numbers(y, estimator.classes_, len(bags))
     probabilities, weights = estimator.judge(bags)
     intervals = bootstrap(targets, probabilities, bags.groups)
     metrics: dict[str, Any] = {
@@ -38,8 +34,8 @@ def evaluate(estimator: BagClassifier, bags: Bags, y: np.ndarray) -> Evaluation:
         },
     }
     if bags.instance_labels is not None:
-        scores = estimator.score_instances(bags)
         metrics["instances"] = {"weights": instance_metrics(bags, weights)}
-        if scores.ndim == 1:
+        scores = estimator.score_instances(bags) if hasattr(estimator, "score_instances") else None
+        if scores is not None and scores.ndim == 1:
             metrics["instances"]["scores"] = instance_metrics(bags, scores)
     return Evaluation(probabilities, weights, metrics)

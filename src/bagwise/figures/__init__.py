@@ -1,19 +1,17 @@
 """Figures: arrays and an Axes in, Axes out; no files, no model."""
 
 from bagwise.figures.bag_strip import draw_bag_strip
-from bagwise.figures.calibration import calibration_bins, draw_calibration
-from bagwise.figures.confusion import count_confusions, draw_confusion
+from bagwise.figures.calibration import draw_calibration
+from bagwise.figures.confusion import draw_confusion
 from bagwise.figures.learning_curves import draw_learning_curves
 from bagwise.figures.pictures import data_uri, displayable, is_picture
-from bagwise.figures.precision_recall import draw_precision_recall, precision_recall_points
+from bagwise.figures.precision_recall import draw_precision_recall
 from bagwise.figures.probability_histogram import draw_probability_histogram
-from bagwise.figures.roc import draw_roc, roc_points
+from bagwise.figures.roc import draw_roc
 from bagwise.figures.style import styled
 from bagwise.figures.svg import svg_text
 
 __all__ = [
-    "calibration_bins",
-    "count_confusions",
     "data_uri",
     "displayable",
     "draw_bag_strip",
@@ -24,8 +22,6 @@ __all__ = [
     "draw_probability_histogram",
     "draw_roc",
     "is_picture",
-    "precision_recall_points",
-    "roc_points",
     "styled",
     "svg_text",
 ]

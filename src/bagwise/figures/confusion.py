@@ -14,15 +14,6 @@ LUMINANCE = (0.2126, 0.7152, 0.0722)  # of red, green and blue
 DARKEST_FOR_BLACK = 0.18  # of this luminance black and white contrast the same
 
 
-def count_confusions(targets: np.ndarray, predicted: np.ndarray, n_classes: int) -> np.ndarray:
-    """(n_classes, n_classes) numbers of bags: true class down, predicted class across.
-
-    >>> count_confusions(np.array([0, 1, 1]), np.array([0, 1, 0]), 2).tolist()
-    [[1, 0], [1, 1]]
-    """
-    return np.bincount(targets * n_classes + predicted, minlength=n_classes**2).reshape(n_classes, n_classes)
-
-
 def draw_confusion(axes: Axes, counts: np.ndarray, classes: Sequence[str]) -> Axes:
     """Draw the counts; the colour is the share of the true class, so that rare classes are seen as well."""
     totals = counts.sum(axis=1, keepdims=True)

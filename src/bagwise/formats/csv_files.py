@@ -2,6 +2,7 @@
 
 import contextlib
 import csv
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
@@ -9,6 +10,7 @@ from typing import Any, NamedTuple, TextIO
 from bagwise.errors import InputError
 
 SEPARATORS = ",;\t"
+ZIP = b"PK\x03\x04"  # how an xlsx begins
 
 
 class Table(NamedTuple):
@@ -23,10 +25,13 @@ class Table(NamedTuple):
 def open_csv(path: Path) -> Iterator[Table]:
     """Open a csv in UTF-8; it is separated by whichever of comma, semicolon and tab its header has most of.
 
-    A first column without a name, pandas' row numbers, is called "".
+    Lines without a word are passed over. A first column without a name, pandas' row numbers, is called "".
     """
     if not path.is_file():
         raise InputError(f"{path} is not a file; check the path")
+    with path.open("rb") as content:
+        if content.read(len(ZIP)) == ZIP:
+            raise InputError(f"{path} is a spreadsheet or another archive, not text; save the table as csv")
     with path.open(newline="", encoding="utf-8-sig") as stream:
         lines = _lines(path, stream, _separator(path, stream))
         _, first = next(lines, ("", []))
@@ -39,14 +44,14 @@ def _separator(path: Path, stream: TextIO) -> str:
     except UnicodeDecodeError:
         raise _not_text(path) from None
     stream.seek(0)
-    return max(SEPARATORS, key=first.count)
+    return max(SEPARATORS, key=re.sub('"[^"]*"', "", first).count)  # what is quoted separates nothing
 
 
 def _lines(path: Path, stream: TextIO, separator: str) -> Iterator[tuple[str, list[str]]]:
     reader = csv.reader(stream, delimiter=separator)
     try:
         for cells in reader:
-            if cells:
+            if any(cell and not cell.isspace() for cell in cells):
                 yield f"line {reader.line_num}", cells
     except UnicodeDecodeError:
         raise _not_text(path) from None

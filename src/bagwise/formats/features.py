@@ -35,7 +35,7 @@ def open_features(
         raise InputError(f"{folder} is not a folder; check the path")
     if patches is not None and not Path(patches).is_dir():
         raise InputError(f"{patches} is not a folder; check --patches")
-    if mpp is not None and not 0 < mpp < 1000:
+    if mpp is not None and not 0.001 <= mpp <= 1000:
         raise InputError(f"mpp = {mpp:g}; give micrometres a pixel, e.g. 0.25")
     kind, reason = _recognised(folder) if tool is None else (choose(tool, TOOLS, "tool"), "you said so")
     return Found(kind(folder, mpp, None if patches is None else Path(patches)), reason)

@@ -16,7 +16,9 @@ from bagwise.names import canonical
 SLIDE = ("slide id", "slide", "filename", "slide name")
 CASE = ("case id", "case", "patient", "patient id")
 LABEL = ("label", "target", "y", "class")
-ENDINGS = (".h5", ".pt", ".svs", ".tiff", ".tif", ".ndpi", ".mrxs", ".scn", ".vms", ".vmu", ".svslide", ".bif", ".czi")
+FEATURES, IMAGES = ("h5", "pt"), ("tiff", "tif", "png", "jpg", "jpeg")
+SLIDES = ("svs", "qptiff", "ndpi", "mrxs", "scn", "vms", "vmu", "svslide", "bif", "czi")
+ENDINGS = {*FEATURES, *IMAGES, *SLIDES}
 
 
 class Label(NamedTuple):
@@ -62,7 +64,8 @@ def slide_name(name: str) -> str:
     'TCGA-01.abc'
     """
     name = name.strip().replace("\\", "/").rpartition("/")[2]
-    return next((name.removesuffix(end) for end in ENDINGS if name.endswith(end) and name != end), name)
+    stem, _, ending = name.rpartition(".")
+    return stem if stem and ending.lower() in ENDINGS else name
 
 
 Wanted = dict[str, tuple[tuple[str, ...], str | None]]  # role → usual names, given name

@@ -43,12 +43,12 @@ class Packer:
         owners = np.frombuffer(self.owners, dtype=np.int64)
         order = np.argsort(owners, kind="stable")
         instances = np.frombuffer(self.values).reshape(len(owners), -1)[order]
-        roles = {role: typed([said[role] for _, said in self.first]) for role in self.first[0][1]}
+        roles = {role: [said[role] for _, said in self.first] for role in self.first[0][1]}
         return Bags(
             instances,
             np.concatenate([[0], np.cumsum(np.bincount(owners))]),
-            labels=roles.get("label"),
-            groups=roles.get("group"),
+            labels=typed(roles["label"]) if "label" in roles else None,
+            groups=np.array(roles["group"]) if "group" in roles else None,  # words: 1e3 and 1000 are two patients
             names=np.array(list(self.numbers)),
             instance_labels=typed(self.instance_labels)[order] if self.instance_labels else None,
         )

@@ -14,7 +14,8 @@ from bagwise.errors import InputError
 from bagwise.formats.contract import FeatureFolder, Slide, checked, positive, stems
 from bagwise.formats.h5 import open_h5
 
-TOLD = ("unit", "tile_size_um", "extractor", "feat_type")
+SIZES = ("tile_size_um", "tile_size")  # the second before version 2.1, in micrometres too
+TOLD = ("unit", *SIZES, "extractor", "feat_type")
 MICROMETRES = {"um", "µm", "μm"}
 NO_RESOLUTION = "no positions: STAMP keeps them in micrometres; give the slides' resolution with --mpp, e.g. --mpp 0.25"
 NO_UNIT = "no positions: the files do not say in which unit they are"
@@ -56,6 +57,6 @@ class Stamp(FeatureFolder):
         checked(path, Slide(features, coords))
         if self.mpp is None:
             return checked(path, Slide(features, extractor=extractor, note=NO_RESOLUTION))
-        size = positive(path, told, "tile_size_um")
-        tile_size = None if size is None else size / self.mpp
+        sizes = [size for name in SIZES if (size := positive(path, told, name)) is not None]
+        tile_size = sizes[0] / self.mpp if sizes else None
         return checked(path, Slide(features, coords.astype(np.float64) / self.mpp, tile_size, extractor))

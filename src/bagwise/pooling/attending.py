@@ -13,9 +13,9 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from bagwise import segments
-from bagwise.errors import InputError
 from bagwise.likelihoods import Likelihood
 from bagwise.pooling.contract import Pooled, Pooling, Settings
+from bagwise.quantities import whole_number
 from bagwise.segments import Offsets, Rows
 
 
@@ -24,10 +24,9 @@ class AttentionPooling(Pooling):
 
     def __init__(self, width: int, attention_width: int = 64, heads: int = 1) -> None:
         super().__init__()
-        for name, value in (("width", width), ("attention_width", attention_width), ("heads", heads)):
-            if value < 1:
-                raise InputError(f"{name} is {value}; it must be at least 1")
-        self.heads = heads
+        whole_number("width", width, least=1)
+        whole_number("attention_width", attention_width, least=1)
+        self.heads = whole_number("heads", heads, least=1)
 
     @abstractmethod
     def relevance(self, embeddings: Rows) -> Float[Tensor, "instances heads"]:

@@ -6,11 +6,9 @@ The sharpness r leads from the mean (r → 0) to the max (r → ∞). On scores 
 result is a score again. The weight is softmax(r h), the gradient of z, averaged over the coordinates.
 """
 
-import math
-
 from bagwise import segments
-from bagwise.errors import InputError
 from bagwise.pooling.contract import Pooled, Pooling, averaged
+from bagwise.quantities import real_number
 from bagwise.segments import Offsets, Rows
 
 
@@ -21,9 +19,7 @@ class LogSumExp(Pooling):
 
     def __init__(self, sharpness: float = 1.0) -> None:
         super().__init__()
-        if not (math.isfinite(sharpness) and sharpness > 0):
-            raise InputError(f"sharpness is {sharpness}; it must be a positive number")
-        self.sharpness = sharpness
+        self.sharpness = real_number("sharpness", sharpness, above=0)
 
     def forward(self, values: Rows, offsets: Offsets) -> Pooled:
         sharpened = self.sharpness * values

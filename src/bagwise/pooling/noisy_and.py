@@ -2,7 +2,9 @@
 
     θ = ( σ(a(p̄ − b)) − σ(−ab) ) / ( σ(a(1 − b)) − σ(−ab) )        p̄ = 1/K Σₖ pₖ
 
-The slope a is given, the threshold b is learned for each class. With q̄ = 1 − p̄ and G(x) = log(1 − exp(−a x)) the
+The slope a is given, the threshold b is learned for each class. The paper reads b as a share of instances; nothing
+holds it between 0 and 1 in training. Beyond them θ still rises with p̄ from 0 to 1, only with no bend left between: the
+score stays exact and finite, but b is then no share. With q̄ = 1 − p̄ and G(x) = log(1 − exp(−a x)) the
 score is exactly
 
     logit θ = a(p̄ − b) + log σ(ab) − log σ(a(1 − b)) + G(p̄) − G(q̄)
@@ -17,9 +19,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from bagwise import segments
-from bagwise.errors import InputError
 from bagwise.pooling.contract import Pooled, ProbabilityPooling, uniform
 from bagwise.pooling.log_forms import log_one_minus_exp
+from bagwise.quantities import real_number, whole_number
 from bagwise.segments import Offsets, Rows
 
 
@@ -30,10 +32,8 @@ class NoisyAnd(ProbabilityPooling):
 
     def __init__(self, slope: float = 10.0, n_classes: int = 1) -> None:
         super().__init__()
-        if not (math.isfinite(slope) and slope > 0):
-            raise InputError(f"slope is {slope}; it must be a positive number")
-        self.slope = slope
-        self.threshold = nn.Parameter(torch.full((n_classes,), 0.5))
+        self.slope = real_number("slope", slope, above=0)
+        self.threshold = nn.Parameter(torch.full((whole_number("n_classes", n_classes, least=1),), 0.5))
 
     def forward(self, values: Rows, offsets: Offsets) -> Pooled:
         log_sizes = segments.sizes(offsets).to(values.dtype).log()[:, None]

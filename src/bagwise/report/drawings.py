@@ -10,9 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from bagwise import figures
+from bagwise.curves import PrecisionRecallPoints, RocPoints
 from bagwise.figures.calibration import CalibrationBins
-from bagwise.figures.precision_recall import PrecisionRecallPoints
-from bagwise.figures.roc import RocPoints
 from bagwise.figures.style import shortened
 from bagwise.report.words import number
 from bagwise.summary import Plain

@@ -8,28 +8,11 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from bagwise.files import atomic
+from bagwise.metric_names import KEY_METRICS, METRICS
 from bagwise.report.drawings import draw_figures
 from bagwise.report.words import interval, number, share
 from bagwise.runs import REPORT, Run
 from bagwise.summary import Plain, summarise
-
-# title and meaning of each metric, in the order of the page
-METRICS = {
-    "auc": ("AUC", "chance that a positive bag outranks a negative one"),
-    "average_precision": ("Average precision", "area under the precision-recall curve"),
-    "accuracy": ("Accuracy", "share of bags classified right"),
-    "precision": ("Precision", "share of the alarms that are right"),
-    "recall": ("Recall", "share of the positive bags that are found"),
-    "f_score": ("F-score", "harmonic mean of precision and recall"),
-    "log_loss": ("Log loss", "mean −log probability of the true class; less is better"),
-    "brier": ("Brier score", "mean squared error of the probabilities; less is better"),
-    "calibration_error": ("Calibration error", "mean gap between confidence and accuracy; less is better"),
-}
-KEY_METRICS = {
-    "auc": ("AUC", "chance that a key instance outranks another of its bag"),
-    "average_precision": ("Average precision", "of the ranking of instances within a bag"),
-    "top_1": ("Top-1", "share of bags whose first instance is a key instance"),
-}
 
 
 def write_report(run: Run, path: Path | None = None) -> Path:

@@ -1,6 +1,7 @@
 """Making a run: parameters first, then training with checkpoints, then everything that is judged and shown."""
 
 from collections.abc import Callable
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,10 @@ import numpy as np
 from bagwise.bags import Bags, fingerprint
 from bagwise.errors import InputError
 from bagwise.estimators import BagClassifier
+from bagwise.estimators.taking import known_class_numbers
 from bagwise.evaluation import Evaluation, evaluate
 from bagwise.files import MANIFEST, atomic, is_draft, read_json, write_json, write_manifest
+from bagwise.names import canonical
 from bagwise.runs.environment import describe_environment
 from bagwise.runs.parts import known_labels, split_source
 from bagwise.runs.rows import prediction_rows
@@ -36,8 +39,9 @@ def execute(
     description = _located(description)
     stored = folder / "parameters.json"
     if stored.exists():
-        _check_same(read_json(stored), description, folder, resume)
-        description = read_json(stored)
+        begun = _read_description(stored)
+        _check_same(begun, description, folder, resume)
+        description = begun
         if (folder / MANIFEST).exists():
             (folder / CHECKPOINT).unlink(missing_ok=True)
             return Run(folder)
@@ -50,7 +54,7 @@ def execute(
     estimator.check(parts.training, parts.training.labels)  # before anything is written
     _clear_drafts(folder)
     write_json(stored, description)
-    write_json(folder / "environment.json", describe_environment())
+    _record_environment(folder / "environment.json")
     estimator.fit(
         parts.training,
         parts.training.labels,
@@ -58,15 +62,18 @@ def execute(
         progress=progress,
         should_stop=should_stop,
     )
-    _write_results(folder, estimator, parts.test, known_labels(parts.test, "test"))
+    _write_results(folder, estimator, parts.test)
     return Run(folder)
 
 
-def _write_results(folder: Path, estimator: BagClassifier, test: Bags, labels: np.ndarray) -> None:
+def _write_results(folder: Path, estimator: BagClassifier, test: Bags) -> None:
+    labels = known_labels(test, "test")
     judged = evaluate(estimator, test, labels)
+    targets = known_class_numbers(labels, estimator.classes_, len(test))
+    rows = prediction_rows(estimator.classes_, test, judged.probabilities, estimator.classes_[targets])
     estimator.save(folder / "model")
     write_table(folder / "history.csv", [record.as_dict() for record in estimator.history_])
-    write_table(folder / "predictions.csv", prediction_rows(estimator.classes_, test, judged.probabilities))
+    write_table(folder / "predictions.csv", rows)
     _write_weights(folder / "weights.npy", judged)
     write_json(folder / "metrics.json", judged.metrics)
     write_manifest(folder, KIND, passing={CHECKPOINT, REPORT}, test_bags=fingerprint(test))
@@ -85,11 +92,30 @@ def _clear_drafts(folder: Path) -> None:
             path.unlink()
 
 
+def _record_environment(path: Path) -> None:
+    """Where the run is made; a run that goes on elsewhere keeps both."""
+    now = describe_environment()
+    before = read_json(path) if path.exists() else now
+    earlier = before.pop("earlier", [])
+    write_json(path, now if before == now and not earlier else {**now, "earlier": [*earlier, before]})
+
+
 def _located(description: dict[str, Any]) -> dict[str, Any]:
     """Paths made absolute, so that the run finds its data from any folder."""
-    data = description["data"]
-    places = {name: located(data[name]) for name in ("data", "test") if isinstance(data[name], str)}
-    return {**description, "data": {**data, **places}}
+    data, options = located(description["data"]["data"], description["data"]["options"])
+    test = description["data"]["test"]
+    test = located(test, {})[0] if isinstance(test, str) else test
+    return {**description, "data": {**description["data"], "data": data, "options": options, "test": test}}
+
+
+def _read_description(path: Path) -> dict[str, Any]:
+    """The description of a run that was begun, as complete as it was written."""
+    begun = read_json(path)
+    wanted = {"data": set(signature(split_source).parameters), "parameters": set(BagClassifier().get_params())}
+    for part, names in wanted.items():
+        if not isinstance(begun, dict) or not isinstance(begun.get(part), dict) or set(begun[part]) != names:
+            raise InputError(f"{path} is damaged: its '{part}' are not those of a run; choose a new folder")
+    return begun
 
 
 def _completed(description: dict[str, Any]) -> dict[str, Any]:
@@ -104,8 +130,14 @@ def _check_same(stored: dict[str, Any], wanted: dict[str, Any], folder: Path, re
         raise InputError(f"{folder} holds a run already; add --resume to go on with it, or choose a new folder")
     for part in ("data", "parameters"):
         for name, value in wanted[part].items():
-            if value not in (None, {}) and stored[part].get(name) != value:
+            before = stored[part].get(name)
+            if value not in (None, {}) and _plain_word(before) != _plain_word(value):
                 raise InputError(
-                    f"{folder} was begun with {name} = {stored[part].get(name)!r}, and now it is {value!r}; "
+                    f"{folder} was begun with {name} = {before!r}, and now it is {value!r}; "
                     "repeat the first command with --resume, or choose a new folder"
                 )
+
+
+def _plain_word(value: Any) -> Any:
+    """Names that mean the same are the same, however they are typed."""
+    return canonical(value) if isinstance(value, str) else value

@@ -7,6 +7,7 @@ import numpy as np
 from bagwise import randomness
 from bagwise.bags import Bags
 from bagwise.errors import InputError
+from bagwise.estimators.taking import known_class_numbers
 from bagwise.randomness import Purpose
 from bagwise.sources import judged_bags, open_source
 from bagwise.splits import hold_out
@@ -28,14 +29,32 @@ def split_source(data: str, options: dict[str, Any], test: float | str | None, s
     source = open_source(data, **options)
     labels = known_labels(source.training, data)
     if isinstance(test, str):
-        other = judged_bags(test)
-        known_labels(other, test)
-        return Parts(source.training, other)
+        return _alike(Parts(source.training, judged_bags(test)), test)
     if test is None and source.test is not None:
-        return Parts(source.training, source.test)
+        return _alike(Parts(source.training, source.test), data)
     seed = randomness.integer(split_seed, Purpose.SPLIT, 1)
     kept, held = hold_out(labels, source.training.groups, 0.2 if test is None else test, seed)
     return Parts(source.training[kept], source.training[held])
+
+
+def _alike(parts: Parts, data: str) -> Parts:
+    """Test bags that a model of the training bags can judge: said now rather than after the training."""
+    training, test = parts
+    if test.instance_shape != training.instance_shape:
+        raise InputError(
+            f"the test bags of '{data}' have instances of shape {test.instance_shape}, the training bags of "
+            f"{training.instance_shape}; give test bags of the same kind"
+        )
+    if test.extractor != training.extractor and None not in (test.extractor, training.extractor):
+        raise InputError(
+            f"the test bags of '{data}' hold features of '{test.extractor}', the training bags of "
+            f"'{training.extractor}'; extract the features again"
+        )
+    try:
+        known_class_numbers(known_labels(test, data), np.unique(known_labels(training, data)), len(test))
+    except InputError as error:
+        raise InputError(f"the test bags of '{data}': {error}") from None
+    return parts
 
 
 def known_labels(bags: Bags, data: str) -> np.ndarray:

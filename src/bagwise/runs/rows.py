@@ -7,7 +7,9 @@ import numpy as np
 from bagwise.bags import Bags
 
 
-def prediction_rows(classes: np.ndarray, bags: Bags, probabilities: np.ndarray) -> list[dict[str, Any]]:
+def prediction_rows(
+    classes: np.ndarray, bags: Bags, probabilities: np.ndarray, labels: np.ndarray | None
+) -> list[dict[str, Any]]:
     """A line a bag: name, group and label where there are, the likeliest class, the probability of each."""
     likeliest = classes[probabilities.argmax(axis=1)]
     rows = []
@@ -15,8 +17,8 @@ def prediction_rows(classes: np.ndarray, bags: Bags, probabilities: np.ndarray) 
         row: dict[str, Any] = {"bag": bags.name(bag), "n_instances": int(size)}
         if bags.groups is not None:
             row["group"] = bags.groups[bag]
-        if bags.labels is not None:
-            row["label"] = bags.labels[bag]
+        if labels is not None:
+            row["label"] = labels[bag]
         row["predicted"] = likeliest[bag]
         row |= {f"probability {label}": repr(float(p)) for label, p in zip(classes, probabilities[bag], strict=True)}
         rows.append(row)

@@ -8,6 +8,7 @@ import numpy as np
 from bagwise.errors import InputError
 from bagwise.slides.extraction import Encodes, feature_file
 from bagwise.slides.labels import Labelled
+from bagwise.slides.regions import regions
 from bagwise.slides.tile_files import check_target, list_tiles
 from bagwise.writing import BagWriter
 
@@ -18,20 +19,26 @@ def pack(
     extractor: Encodes | None,
     labels: dict[str, Labelled] | None = None,
     leave_out: tuple[str, ...] = (),
+    side: int | None = None,
 ) -> int:
-    """Write the slides' features as one folder of bags; returns how many. With labels, only labelled slides."""
+    """Write the slides' features as one folder of bags; returns how many. With labels, only what is labelled.
+
+    side : of the regions that become bags instead of whole slides, in level-0 pixels
+    """
     check_target(Path(folder))
-    chosen = [entry for entry in list_tiles(tiles) if len(entry.positions) and entry.name not in leave_out]
+    slides = [entry for entry in list_tiles(tiles) if len(entry.positions) and entry.name not in leave_out]
+    bags = [(entry, region) for entry in slides for region in regions(entry, side)]
     if labels is not None:
-        chosen = [entry for entry in chosen if entry.name in labels]
-    if not chosen:
+        bags = [(entry, region) for entry, region in bags if region.name in labels]
+    if not bags:
         raise InputError(f"{tiles}: no slide is left to pack; check the tiles, and the slide_id column of the labels")
+    apart = side is not None and len({entry.name for entry, _ in bags}) > 1
     with BagWriter(folder, None if extractor is None else extractor.name) as writer:
-        for entry in chosen:
-            facts = {} if labels is None else _facts(labels[entry.name])
+        for entry, (name, rows) in bags:
             features = _open(feature_file(entry, extractor), len(entry.positions))
-            writer.add(features, positions=entry.positions, name=entry.name, tile_size=entry.extent, **facts)
-    return len(chosen)
+            facts = _facts(None if labels is None else labels[name], entry.name if apart else None)
+            writer.add(features[rows], positions=entry.positions[rows], name=name, tile_size=entry.extent, **facts)
+    return len(bags)
 
 
 def _open(path: Path, rows: int) -> np.ndarray:
@@ -46,5 +53,8 @@ def _open(path: Path, rows: int) -> np.ndarray:
     return features
 
 
-def _facts(entry: Labelled) -> dict[str, Any]:
-    return {"label": entry.label} | ({} if entry.group is None else {"group": entry.group})
+def _facts(known: Labelled | None, slide: str | None) -> dict[str, Any]:
+    """Label and group; regions of one slide of several are kept together if nothing else is said."""
+    group = slide if known is None or known.group is None else known.group
+    facts = {"label": None if known is None else known.label, "group": group}
+    return {title: value for title, value in facts.items() if value is not None}

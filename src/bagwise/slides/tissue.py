@@ -2,7 +2,7 @@
 
 import numpy as np
 from jaxtyping import Bool, Float, UInt8
-from scipy import ndimage  # type: ignore[import-untyped]
+from scipy import ndimage
 
 BINS = 256
 LOWEST, HIGHEST = 0.04, 0.12  # glass stays below, stained tissue above, whatever share of the picture is tissue

@@ -11,15 +11,12 @@ from typing import Any
 import numpy as np
 
 from bagwise.bags import Bags
+from bagwise.curves import calibration_bins, count_confusions, precision_recall_points, roc_points
 from bagwise.encoders import fitting
 from bagwise.errors import InputError
-from bagwise.evaluation.bag_metrics import BINS, auc, average_precision
+from bagwise.evaluation.bag_metrics import auc, average_precision
 from bagwise.evaluation.intervals import DRAWS, LEVEL
-from bagwise.figures.calibration import calibration_bins
-from bagwise.figures.confusion import count_confusions
 from bagwise.figures.pictures import is_picture
-from bagwise.figures.precision_recall import precision_recall_points
-from bagwise.figures.roc import roc_points
 from bagwise.files import read_json
 from bagwise.inputs import encoder_shape
 from bagwise.names import canonical
@@ -44,7 +41,7 @@ def summarise(run: Run) -> Plain:
         "data": _data(bags, missing),
         **_curves(judged),
         "confusion": count_confusions(judged.targets, judged.predicted, len(judged.classes)).tolist(),
-        "calibration": _lists(calibration_bins(judged.targets, judged.probabilities, BINS)),
+        "calibration": _lists(calibration_bins(judged.targets, judged.probabilities)),
         "probabilities": _histogram(judged),
         "history": _history(run),
         "parameters": run.parameters,

@@ -18,6 +18,9 @@ from bagwise.errors import InputError
 from bagwise.files import atomic
 from bagwise.training.history import Best, Epoch
 
+COUNTERS = ("epoch", "batch", "loss", "errors", "seconds")  # of State
+HEADER = {"identity", *COUNTERS, "history", "best"}
+
 
 @dataclass
 class State:
@@ -48,14 +51,10 @@ class Checkpoint:
             tensors |= {f"best.{name}": value for name, value in state.best.weights.items()}
         for number, entries in state.optimizer.state_dict()["state"].items():
             tensors |= {f"optimizer.{number}.{key}": torch.as_tensor(value) for key, value in entries.items()}
-        tensors = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
+        tensors = {name: _own(value) for name, value in tensors.items()}
         header = {
             "identity": self.identity,
-            "epoch": state.epoch,
-            "batch": state.batch,
-            "loss": state.loss,
-            "errors": state.errors,
-            "seconds": state.seconds,
+            **{name: getattr(state, name) for name in COUNTERS},
             "history": [record.as_dict() for record in state.history],
             "best": None if state.best is None else [state.best.epoch, state.best.criterion],
         }
@@ -67,13 +66,15 @@ class Checkpoint:
         """Bring a fresh state to where the checkpoint stands; False if there is none."""
         if not self.path.exists():
             return False
+        if self.path.is_dir():
+            raise InputError(f"{self.path} is a folder; give a file's path for the checkpoint")
         tensors, header = _read(self.path)
         if header["identity"] != self.identity:
             raise InputError(f"{self.path} belongs to another run: {_difference(header['identity'], self.identity)}")
         state.model.load_state_dict(_part(tensors, "model."))
         _restore_optimizer(state.optimizer, _part(tensors, "optimizer."))
-        state.epoch, state.batch = header["epoch"], header["batch"]
-        state.loss, state.errors, state.seconds = header["loss"], header["errors"], header["seconds"]
+        for name in COUNTERS:
+            setattr(state, name, header[name])
         state.history = [Epoch(**record) for record in header["history"]]
         if header["best"] is not None:
             epoch, criterion = header["best"]
@@ -87,19 +88,27 @@ def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
             metadata = file.metadata() or {}
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
         text, recorded = metadata["state"], metadata["sha256"]
-    except (safetensors.SafetensorError, KeyError) as error:
+        header = json.loads(text)
+    except (safetensors.SafetensorError, KeyError, ValueError) as error:
         raise InputError(f"{path} is damaged ({error}); delete it to start the run anew") from None
     if _digest(tensors, text) != recorded:
         raise InputError(f"{path} is damaged: its content does not have the recorded SHA-256; delete it to start anew")
-    return tensors, json.loads(text)
+    if not isinstance(header, dict) or header.keys() != HEADER:
+        raise InputError(f"{path} is damaged: it does not hold what a run's state consists of; delete it to start anew")
+    return tensors, header
 
 
 def _digest(tensors: dict[str, Tensor], text: str) -> str:
     digest = hashlib.sha256(text.encode())
     for name in sorted(tensors):
         digest.update(name.encode())
-        digest.update(tensors[name].numpy().tobytes())
+        digest.update(tensors[name].reshape(-1).view(torch.uint8).numpy())  # bytes, also of what NumPy does not know
     return digest.hexdigest()
+
+
+def _own(value: Tensor) -> Tensor:
+    """A copy with memory of its own: safetensors stores no two names of the same memory (tied weights)."""
+    return value.detach().cpu().clone(memory_format=torch.contiguous_format)
 
 
 def _part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:

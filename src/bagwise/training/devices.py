@@ -3,6 +3,7 @@
 import torch
 
 from bagwise.errors import InputError
+from bagwise.quantities import shown
 
 
 def available() -> dict[str, bool]:
@@ -10,13 +11,15 @@ def available() -> dict[str, bool]:
     return {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
 
 
-def resolve(name: str) -> torch.device:
+def resolve(name: str | torch.device) -> torch.device:
     """A device from its name; "auto" takes an NVIDIA GPU where there is one, else the CPU.
 
     >>> resolve("cpu")
     device(type='cpu')
     """
     usable = [kind for kind, there in available().items() if there]
+    if not isinstance(name, str | torch.device):
+        raise InputError(f"device is {shown(name)}; give one of: auto, {', '.join(usable)}")
     if name == "auto":
         return torch.device("cuda" if "cuda" in usable else "cpu")
     try:

@@ -7,6 +7,7 @@ import torch
 from torch import nn
 
 from bagwise.bags import Bags
+from bagwise.errors import InputError
 from bagwise.training.batches import by_rows, tensors
 
 ROWS_AT_ONCE = 4096
@@ -21,6 +22,8 @@ class Inferred(NamedTuple):
 
 def infer(model: nn.Module, bags: Bags, device: torch.device) -> Inferred:
     """Run a model in evaluation mode, without gradients, in packed batches; its mode is restored."""
+    if len(bags) == 0:
+        raise InputError("there are no bags to predict; give at least one")
     was_training = model.training
     model.eval()
     scores, weights = [], []

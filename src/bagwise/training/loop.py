@@ -111,7 +111,7 @@ class Trainer:
     def _seat(self, step: int) -> None:
         """Tell every source of randomness where the run stands: our dropout, and torch's, for modules of others."""
         set_place(self.model, Place(self.settings.seed, step))
-        seed = randomness.integer(self.settings.seed, Purpose.ENCODER, step)
+        seed = randomness.integer(self.settings.seed, Purpose.FOREIGN, step)
         torch.default_generator.manual_seed(seed)
         if self.device.type == "cuda":
             torch.cuda.manual_seed(seed)

@@ -3,18 +3,18 @@
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from torch import nn, optim
 
-from bagwise.errors import InputError
 from bagwise.names import choose
+from bagwise.quantities import real_number, whole_number
 
 SCHEDULES: dict[str, Callable[[float], float]] = {
     "constant": lambda done: 1.0,
     "linear": lambda done: 1.0 - done,
     "cosine": lambda done: 0.5 * (1.0 + math.cos(math.pi * done)),
 }
-OPTIMIZERS = {"adam": "adam", "sgd": "sgd"}
 
 
 @dataclass(frozen=True)
@@ -32,16 +32,17 @@ class TrainingSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name, least in (("epochs", 1), ("batch_size", 1), ("patience", 1)):
-            value = getattr(self, name)
-            if value is not None and value < least:
-                raise InputError(f"{name} is {value}; it must be at least {least}")
-        for name, open_low in (("learning_rate", True), ("weight_decay", False), ("momentum", False)):
-            value = getattr(self, name)
-            if not math.isfinite(value) or value < 0 or (open_low and value == 0):
-                raise InputError(f"{name} is {value}; it must be {'above' if open_low else 'at least'} 0")
-        if self.momentum >= 1:
-            raise InputError(f"momentum is {self.momentum}; it must be below 1")
+        checked: dict[str, Any] = {
+            "epochs": whole_number("epochs", self.epochs, least=1),
+            "batch_size": whole_number("batch_size", self.batch_size, least=1),
+            "learning_rate": real_number("learning_rate", self.learning_rate, above=0),
+            "weight_decay": real_number("weight_decay", self.weight_decay, least=0),
+            "momentum": real_number("momentum", self.momentum, least=0, below=1),
+            "patience": None if self.patience is None else whole_number("patience", self.patience, least=1),
+            "seed": whole_number("seed", self.seed, least=0),
+        }
+        for name, value in checked.items():  # plain numbers from now on, which a checkpoint can hold
+            object.__setattr__(self, name, value)
         choose(self.optimizer, OPTIMIZERS, "optimizer")
         choose(self.schedule, SCHEDULES, "schedule")
 
@@ -51,8 +52,21 @@ class TrainingSettings:
 
     def build_optimizer(self, parameters: Iterable[nn.Parameter]) -> optim.Optimizer:
         """Adam with the default betas, or SGD with momentum; weight decay is the l2 penalty, as in the paper."""
-        if choose(self.optimizer, OPTIMIZERS, "optimizer") == "adam":
-            return optim.Adam(parameters, lr=self.learning_rate, weight_decay=self.weight_decay, fused=True)
-        return optim.SGD(
-            parameters, lr=self.learning_rate, momentum=self.momentum, weight_decay=self.weight_decay, fused=True
-        )
+        return choose(self.optimizer, OPTIMIZERS, "optimizer")(parameters, self)
+
+
+def _adam(parameters: Iterable[nn.Parameter], settings: TrainingSettings) -> optim.Optimizer:
+    return optim.Adam(parameters, lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=True)
+
+
+def _sgd(parameters: Iterable[nn.Parameter], settings: TrainingSettings) -> optim.Optimizer:
+    return optim.SGD(
+        parameters,
+        lr=settings.learning_rate,
+        momentum=settings.momentum,
+        weight_decay=settings.weight_decay,
+        fused=True,
+    )
+
+
+OPTIMIZERS = {"adam": _adam, "sgd": _sgd}
