@@ -77,3 +77,14 @@ def test_nothing_is_unpickled():
         assert "allow_pickle=True" not in text
         for call in re.findall(r"torch\.load\(.*", text):
             assert "weights_only=True" in call, "torch may load weights only"
+
+
+def test_estimators_never_read_the_labels_that_bags_carry():
+    """Targets arrive as y, so a prediction cannot leak them."""
+    for module in MODULES:
+        if room(module) in {"estimators", "training", "models", "pooling"}:
+            tree = ast.parse((SOURCE / module).read_text(encoding="utf-8"))
+            for node in ast.walk(tree):
+                if isinstance(node, ast.Attribute) and node.attr in {"labels", "instance_labels"}:
+                    owner = node.value.attr if isinstance(node.value, ast.Attribute) else getattr(node.value, "id", "")
+                    assert owner not in {"bags", "X", "others"}, f"{module} reads labels of bags"

@@ -41,9 +41,7 @@ def test_a_value_that_counts_as_false_is_found_all_the_same(value):
     assert choose("max", {"max": value}, "pooling") is value
 
 
-@pytest.mark.parametrize(
-    ("name", "shown"), [(3, "3"), (None, r"None \(NoneType\)"), (["max"], r"\['max'\] \(list\)")]
-)
+@pytest.mark.parametrize(("name", "shown"), [(3, "3"), (None, r"None \(NoneType\)"), (["max"], r"\['max'\] \(list\)")])
 def test_what_is_no_name_gets_all_of_them(name, shown):
     with unchecked(), pytest.raises(InputError, match=rf"pooling is {shown}; give one of: max, mean$"):
         choose(name, {"max": 1, "mean": 2}, "pooling")

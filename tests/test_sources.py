@@ -3,7 +3,7 @@ import pytest
 
 from bagwise.datasets import load_dataset
 from bagwise.errors import InputError
-from bagwise.sources import judged_bags, open_source
+from bagwise.sources import judged_bags, located, open_source
 from bagwise.storage import save_bags
 from command_line import bagwise, refused
 
@@ -99,3 +99,31 @@ def test_a_folder_of_images_is_data_once_it_is_said_how_to_cut_it(tmp_path):
         open_source(str(tmp_path / "images"), size=16, strid=4)
     with pytest.raises(InputError, match="give a number"):
         open_source(str(tmp_path / "images"), size="large")
+
+
+def test_a_file_or_folder_named_like_a_data_set_does_not_hide_it_but_a_folder_of_bags_does(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "digits").mkdir()
+    (tmp_path / "needles").write_text("a note")
+    assert located("digits", {}) == ("digits", {})
+    assert open_source("digits", n_bags=3).training.instance_shape == (8, 8)
+    assert len(open_source("needles", n_bags=3).training) == 3
+    save_bags(load_dataset("needles", n_bags=5), tmp_path / "musk1")
+    assert len(open_source("musk1").training) == 5
+    assert located("musk1", {})[0] == str(tmp_path.resolve() / "musk1")
+
+
+@pytest.mark.parametrize("data", ["", "  "])
+def test_empty_data_is_refused(data):
+    with pytest.raises(InputError, match="DATA is empty"):
+        open_source(data)
+
+
+def test_a_split_cannot_be_asked_of_a_data_set_that_brings_both():
+    with pytest.raises(InputError, match="leave the option split out"):
+        open_source("digits", split="test")
+
+
+def test_a_path_that_is_no_text_is_refused(tmp_path):
+    with pytest.raises(InputError, match="not valid UTF-8"):
+        located(str(tmp_path / "b\udce9"), {})

@@ -35,7 +35,10 @@ def test_the_header_has_room_for_a_million_rows(tmp_path):
         ({"instances": np.full((1, 2), np.nan), "name": "b"}, "bag 'b' has 2 values that are NaN"),
         ({"instances": np.zeros((1, 2)), "name": "b", "label": 1}, "other companions"),
         ({"instances": np.zeros((1, 2)), "name": "b", "colour": 1}, "bags have no colour"),
-        ({"instances": np.zeros((1, 2)), "name": "b", "positions": np.zeros((2, 2))}, r"bag 'b': positions has shape \(2, 2\) for 1 instances"),
+        (
+            {"instances": np.zeros((1, 2)), "name": "b", "positions": np.zeros((2, 2))},
+            r"bag 'b': positions has shape \(2, 2\) for 1 instances",
+        ),
         ({"instances": np.zeros((1, 2), dtype=complex), "name": "b"}, "bag 'b': instances are complex128; convert"),
         ({"instances": np.zeros((1, 2), dtype=np.longdouble), "name": "b"}, "bag 'b': instances are .*; convert"),
         ({"instances": np.zeros(2), "name": "b"}, r"bag 'b': instances have shape \(2,\)"),

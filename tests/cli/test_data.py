@@ -4,7 +4,10 @@ import subprocess
 import sys
 
 import pytest
+from typer.testing import CliRunner
 
+from bagwise import datasets
+from bagwise.cli.data import app
 from bagwise.datasets import DATASETS
 from command_line import bagwise, refused
 from real_data import HOME, needs_real_data
@@ -46,6 +49,16 @@ def test_fetch_then_describe():
     again = json.loads(bagwise("data", "fetch", "MUSK1", "--json").stdout)
     assert (again["brought"], again["kept"]) == ([], ["mil_classic/musk1.mat"])
     assert bagwise("data", "fetch", "musk1", "--quiet").stdout == ""
+
+
+def test_an_interrupted_fetch_says_how_to_go_on(monkeypatch):
+    def interrupted(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(datasets, "fetch", interrupted)
+    result = CliRunner().invoke(app, ["data", "fetch", "musk1", "--quiet"])
+    assert result.exit_code == 130
+    assert "the same command goes on from there" in result.output
 
 
 def test_describe_counts_each_split():

@@ -1,7 +1,10 @@
+import os
+import subprocess
+
 import pytest
 
 from bagwise.cli import entry
-from command_line import bagwise, refused
+from command_line import bagwise, command, refused
 
 
 def test_a_folder_that_cannot_be_written_is_one_clear_message(tmp_path):
@@ -28,3 +31,10 @@ def test_an_interruption_outside_training_ends_quietly(monkeypatch, capsys):
         entry.main()
     assert ended.value.code == 130
     assert "interrupted" in capsys.readouterr().err
+
+
+def test_a_terminal_without_our_letters_gets_no_traceback(tmp_path):
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "LC_ALL": "C"}
+    result = subprocess.run(command("data", "list"), env=environment, capture_output=True, check=False, timeout=120)
+    assert result.returncode == 0, result.stderr
+    assert b"8?8" in result.stdout

@@ -43,3 +43,10 @@ def test_mistakes_are_refused_with_the_fix(folder):
     assert "have no labels" in refused(bagwise("evaluate", "run", "new", cwd=folder))
     assert "is not a folder" in refused(bagwise("evaluate", "nowhere", cwd=folder))
     assert "Missing option" in refused(bagwise("predict", "run", "new", cwd=folder))
+
+
+def test_predictions_and_weights_need_two_files(digits_run, tmp_path):
+    same = tmp_path / "table.csv"
+    message = refused(bagwise("predict", digits_run.folder, "digits", "--out", same, "--weights", same))
+    assert "are the same file" in message
+    assert not same.exists()

@@ -1,4 +1,5 @@
 import inspect
+import json
 
 import pytest
 
@@ -6,6 +7,7 @@ from bagwise.cli.parameters import PARAMETERS, PYTHON_NAMES, gather, read_option
 from bagwise.cli.train import train
 from bagwise.errors import InputError
 from bagwise.estimators import BagClassifier
+from command_line import bagwise
 
 
 def test_the_words_are_the_same_in_python_on_the_command_line_and_in_toml():
@@ -52,3 +54,11 @@ def test_options_are_toml_values_or_bare_words():
     }
     with pytest.raises(InputError, match="not of the form NAME=VALUE"):
         read_options(["n_bags"])
+
+
+def test_an_option_on_the_command_line_wins_over_the_file(tmp_path):
+    (tmp_path / "run.toml").write_text("epochs = 1\n[data]\nn_bags = 12\nmean_size = 4\n")
+    arguments = ("--config", "run.toml", "--data-option", "n_bags=20", "-q")
+    assert bagwise("train", "needles", "run", *arguments, cwd=tmp_path).returncode == 0
+    options = json.loads((tmp_path / "run" / "parameters.json").read_text())["data"]["options"]
+    assert options == {"n_bags": 20, "mean_size": 4}

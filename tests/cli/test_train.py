@@ -13,7 +13,7 @@ from command_line import QUICK, bagwise, command, refused
 def test_training_says_what_it_wrote_and_what_to_do_next(tmp_path):
     result = bagwise("train", "needles", "run", *QUICK, cwd=tmp_path)
     assert result.returncode == 0, result.stderr
-    for words in ("accuracy", "95 % interval", "wrote run: run", "wrote report: run/report.html", "next: open"):
+    for words in ("Accuracy", "95 % interval", "wrote run: run", "wrote report: run/report.html", "next: open"):
         assert words in result.stdout
     assert (tmp_path / "run" / "report.html").exists()
 
@@ -50,6 +50,12 @@ def test_a_toml_file_and_flags_train_the_same_model(tmp_path):
         (["needles", "--data-option", "n_bag=3"], "did you mean 'n_bags'"),
         (["needles", "--config", "nowhere.toml"], "nowhere.toml"),
         (["needles", "--patience", "3"], "patience needs validation"),
+        (["needles", "--patience", "3", "--validation", "0"], "validation is 0.0; it must be a number above 0"),
+        (["needles", "--pooling", "max", "--heads", "0"], "heads is 0"),
+        (["needles", "--class-weight", "foo"], "class_weight"),
+        (["needles", "--test", "digits"], "give test bags of the same kind"),
+        (["needles", "--data-option", "n_bags=abc"], "n_bags is 'abc'; give a whole number"),
+        (["digits", "--data-option", "split=test"], "leave the option split out"),
     ],
     ids=str,
 )

@@ -76,6 +76,13 @@ def test_what_is_not_there_is_told_and_what_cannot_be_reached_is_refused(tmp_pat
         bring("http://127.0.0.1:9/file", tmp_path / "file.part")
 
 
+@pytest.mark.parametrize("address", ["http://[::1/file", "http://exa mple.invalid/file", f"http://{'a' * 80}.b/file"])
+def test_what_is_no_address_is_refused_as_such(tmp_path, address):
+    with pytest.raises(InputError, match="is no address of the web"):
+        bring(address, tmp_path / "home" / "file.part")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_an_endless_answer_is_refused(tmp_path, serve, monkeypatch):
     monkeypatch.setattr(downloads, "LIMIT", 100_000)
     server = serve({"file": CONTENT})

@@ -152,6 +152,10 @@ def test_a_fetch_that_was_given_up_goes_on_when_it_is_made_again(empty_home, ser
     (empty_home / "mil_classic" / "fox.mat").unlink()
     fetch("fox", server.address)  # the hash tells that the parts do not belong together: once more from the start
     assert everything(empty_home) == ["mil_classic/fox.mat"]
+    part.write_bytes(whole[:-500])
+    (empty_home / "mil_classic" / "fox.mat").unlink()
+    fetch("fox", HOME)  # from a folder after all: the part is of no use any more
+    assert everything(empty_home) == ["mil_classic/fox.mat"]
 
 
 @needs_real_data("musk1", "musk2")
@@ -180,8 +184,10 @@ def test_what_cannot_be_fetched_says_what_to_do(empty_home, serve):
         fetch("digits")
     with pytest.raises(InputError, match="did you mean 'elephant'"):
         fetch("elefant")
+    with pytest.raises(InputError, match="--from is empty"):
+        fetch("fox", " ")
     with pytest.raises(InputError, match="neither a folder nor an address"):
         fetch("fox", "ftp://example.org/fox.mat")
     with pytest.raises(InputError, match=r"has no bagids\.csv\.xz or bagids\.csv; get newsgroups-1 from"):
         fetch("newsgroups-1", serve({}).address)
-    assert not empty_home.exists() or everything(empty_home) == []
+    assert not empty_home.exists()

@@ -45,8 +45,8 @@ def test_it_finds_a_planted_concept_and_the_features_that_matter(objective):
 @pytest.mark.parametrize("kind", [MostLikelyInstance, NoisyOr])
 def test_the_loss_never_rises_over_the_rounds_of_a_search(kind):
     objective, lengths = kind(ROWS, BAGS.offsets, LABELS == 1), []
-    for row in starting_rows(BAGS.offsets, LABELS == 1, 12, np.random.default_rng(0)):
-        path = search(objective, Concept(ROWS[row], np.full(WIDTH, 0.2)), rounds=20, tolerance=0.0)
+    for row in starting_rows(BAGS.offsets, LABELS == 1, 4, np.random.default_rng(0)):
+        path = search(objective, Concept(ROWS[row], np.full(WIDTH, 0.2)), rounds=8, tolerance=0.0)
         losses = [found.loss for found in path]
         assert losses == sorted(losses, reverse=True)
         assert losses == [objective.loss(found.concept) for found in path]

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from bagwise.bags import Bags
-from bagwise.estimators import MIKernel, MiGraph, MinimaxKernel
+from bagwise.estimators import MiGraph, MIKernel, MinimaxKernel
 
 DRAWS = np.random.default_rng(0)
 LABELS = np.arange(12) % 3

@@ -2,6 +2,7 @@ import pickle
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from sklearn.base import clone
@@ -208,3 +209,62 @@ def test_augmentation_acts_in_training_only_and_replays_after_a_resume(tmp_path,
     whole.save(tmp_path / "model")
     again = BagClassifier.load(tmp_path / "model")
     np.testing.assert_array_equal(again.predict_proba(bags), whole.predict_proba(bags))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"epochs": "3"}, r"epochs is '3' \(str\)"),
+        ({"epochs": 1.5}, "epochs is 1.5; it must be a whole number"),
+        ({"batch_size": 1.5}, "batch_size is 1.5"),
+        ({"heads": 1.5}, "heads is 1.5"),
+        ({"pooling": "max", "heads": 0}, "heads is 0"),
+        ({"attention_width": "64"}, "attention_width is '64'"),
+        ({"learning_rate": "a"}, "learning_rate is 'a'"),
+        ({"dropout": "x"}, "dropout is 'x'"),
+        ({"validation": "x"}, "validation is 'x'"),
+        ({"validation": 0, "patience": 2}, "validation is 0"),
+        ({"patience": 1.5, "validation": 0.2}, "patience is 1.5"),
+        ({"standardize": "no"}, "standardize is 'no'"),
+        ({"level": 3}, "level is 3"),
+        ({"optimizer": None}, "optimizer is None"),
+        ({"class_weight": "foo"}, "class_weight"),
+        ({"class_weight": 3}, "class_weight"),
+    ],
+    ids=str,
+)
+def test_parameters_of_the_wrong_kind_are_refused_by_name(parameters, message):
+    with pytest.raises(InputError, match=message):
+        BagClassifier(**{"random_state": 0, "epochs": 1, **parameters}).fit(NEEDLES, NEEDLES.labels)
+
+
+def test_validation_labels_of_another_number_are_refused():
+    with pytest.raises(InputError, match="y holds 3 labels for 4 bags"):
+        BagClassifier(epochs=1).fit(NEEDLES, NEEDLES.labels, validation=(NEEDLES[:4], NEEDLES.labels[:3]))
+
+
+def test_an_encoder_with_tied_weights_can_be_saved(tmp_path):
+    class Tied(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first = nn.Linear(16, 16)
+            self.second = self.first
+
+        def forward(self, rows):
+            return self.second(self.first(rows).relu())
+
+    model = BagClassifier(encoder=Tied(), epochs=1, random_state=0).fit(
+        NEEDLES, NEEDLES.labels, checkpoint=tmp_path / "checkpoint.safetensors"
+    )
+    model.save(tmp_path / "model")
+    again = BagClassifier.load(tmp_path / "model", encoder=Tied())
+    np.testing.assert_array_equal(again.predict_proba(NEEDLES), model.predict_proba(NEEDLES))
+
+
+def test_history_and_names_of_features_are_saved_too(tmp_path):
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(8, 2)), columns=["width", "height"])
+    model = BagClassifier(epochs=2, random_state=0).fit(frame, [0, 1] * 4)
+    model.save(tmp_path / "model")
+    again = BagClassifier.load(tmp_path / "model")
+    assert again.feature_names_in_.tolist() == ["width", "height"]
+    assert again.history_ == model.history_

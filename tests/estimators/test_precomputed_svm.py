@@ -25,7 +25,7 @@ def test_more_classes_are_each_set_against_the_rest():
     duals = one_against_rest(KERNEL, TARGETS, penalty=2.0)
     scores = CROSS @ duals.coefficients + duals.intercepts
     for number in range(3):
-        machine = SVC(kernel="precomputed", C=2.0, tol=TOLERANCE).fit(KERNEL, TARGETS == number)
+        machine = SVC(kernel="precomputed", C=2.0, tol=TOLERANCE).fit(KERNEL, number == TARGETS)
         np.testing.assert_allclose(scores[:, number], machine.decision_function(CROSS), rtol=0, atol=1e-10)
 
 

@@ -3,10 +3,13 @@ import json
 import numpy as np
 import pytest
 
+from bagwise.datasets import load_dataset
 from bagwise.errors import InputError
 from bagwise.estimators import BagClassifier
+from bagwise.evaluation import evaluate
 from bagwise.files import damages, sha256
 from bagwise.runs import Run, execute
+from bagwise.storage import save_bags
 from bagwise.training import TrainingStopped
 
 DATA = {"data": "needles", "options": {"n_bags": 30}, "test": None}
@@ -103,3 +106,64 @@ def test_a_run_cut_while_its_results_are_written_ends_the_same(tmp_path, monkeyp
     execute(tmp_path / "cut", describe(), resume=True)
     assert sha256(tmp_path / "cut" / "weights.npy") == sha256(whole.folder / "weights.npy")
     assert not (tmp_path / "cut" / "checkpoint.safetensors").exists()
+
+
+def test_labels_are_written_as_the_model_knows_them(tmp_path):
+    bags = load_dataset("needles", n_bags=10)
+    save_bags(bags.replace(labels=bags.labels.astype(float)), tmp_path / "other")
+    data = {**DATA, "test": str(tmp_path / "other")}
+    run = execute(tmp_path / "run", {**describe(), "data": data})
+    assert {row["label"] for row in run.predictions} == {"0", "1"}
+    np.testing.assert_array_equal(run.targets, bags.labels)
+
+
+def test_names_typed_otherwise_are_no_difference_to_a_resume(tmp_path):
+    execute(tmp_path / "run", describe())
+    assert execute(tmp_path / "run", describe(pooling="gated-attention"), resume=True).folder == tmp_path / "run"
+    with pytest.raises(InputError, match="begun with pooling = 'gated attention', and now it is 'max'"):
+        execute(tmp_path / "run", describe(pooling="max"), resume=True)
+
+
+@pytest.mark.parametrize("content", ["{}", "[]", '{"data": {}, "parameters": 3}', '{"data": {"data": "digits"}}'])
+def test_damaged_parameters_are_refused_on_a_resume(tmp_path, content):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "parameters.json").write_text(content)
+    with pytest.raises(InputError, match=r"parameters\.json is damaged"):
+        execute(tmp_path / "run", describe(), resume=True)
+
+
+def test_a_run_that_goes_on_elsewhere_keeps_both_environments(tmp_path, monkeypatch):
+    with pytest.raises(TrainingStopped):
+        execute(tmp_path / "run", describe(), should_stop=stop_after(1))
+    before = json.loads((tmp_path / "run" / "environment.json").read_text())
+    monkeypatch.setattr("bagwise.runs.execution.describe_environment", lambda: {**before, "cores": 512})
+    environment = execute(tmp_path / "run", describe(), resume=True).environment
+    assert (environment["cores"], environment["earlier"]) == (512, [before])
+
+
+def test_a_request_to_stop_during_the_evaluation_is_heard(tmp_path, monkeypatch):
+    asked = []
+
+    def evaluate_and_ask(*arguments):
+        asked.append(True)
+        return evaluate(*arguments)
+
+    monkeypatch.setattr("bagwise.runs.execution.evaluate", evaluate_and_ask)
+    with pytest.raises(TrainingStopped):
+        execute(tmp_path / "run", describe(), should_stop=lambda: bool(asked))
+    assert not (tmp_path / "run" / "manifest.json").exists()
+    monkeypatch.undo()
+    assert execute(tmp_path / "run", describe(), resume=True).metrics["n_bags"] == 6
+
+
+def test_files_named_by_options_are_found_from_any_folder(tmp_path, monkeypatch):
+    rows = [f"bag{number},{number}" for number in range(20)]
+    (tmp_path / "instances.csv").write_text("bag,f\n" + "\n".join(rows) + "\n")
+    labels = [f"bag{number},{number % 2}" for number in range(20)]
+    (tmp_path / "labels.csv").write_text("bag,label\n" + "\n".join(labels) + "\n")
+    monkeypatch.chdir(tmp_path)
+    data = {"data": "instances.csv", "options": {"bags": "labels.csv"}, "test": None}
+    run = execute("run", {**describe(), "data": data})
+    folder = run.folder.resolve()
+    monkeypatch.chdir("/")
+    assert len(Run(folder).test_bags()) == 4

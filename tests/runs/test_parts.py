@@ -43,3 +43,26 @@ def test_bags_without_labels_are_refused(tmp_path):
         split(tmp_path / "bags")
     with pytest.raises(InputError, match="have no labels"):
         split("needles", test=str(tmp_path / "bags"))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda bags: bags.map(lambda rows: rows[:, :3]), "instances of shape .3,., the training bags of .16,."),
+        (lambda bags: bags.replace(labels=np.full(8, "1")), "labels '1' are unknown to the model"),
+        (lambda bags: bags.replace(labels=np.arange(8)), "labels 2, 3, 4, 5, 6, 7 are unknown"),
+        (lambda bags: bags.replace(labels=None), "have no labels"),
+    ],
+    ids=["shape", "words", "classes", "none"],
+)
+def test_test_bags_of_another_kind_are_refused_before_training(tmp_path, change, message):
+    save_bags(change(load_dataset("needles", n_bags=8)), tmp_path / "other")
+    with pytest.raises(InputError, match=message):
+        split("needles", test=str(tmp_path / "other"))
+
+
+def test_test_bags_of_another_extractor_are_refused(tmp_path):
+    for name in ("one", "two"):
+        save_bags(load_dataset("needles", n_bags=8).replace(extractor=name), tmp_path / name)
+    with pytest.raises(InputError, match="features of 'two', the training bags of 'one'"):
+        split(tmp_path / "one", test=str(tmp_path / "two"))

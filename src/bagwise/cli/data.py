@@ -15,6 +15,7 @@ data = typer.Typer(
 )
 app.add_typer(data, name="data")
 
+INTERRUPTED = 130
 Name = Annotated[str, typer.Argument(help="A data set's name, as bagwise data list shows it.")]
 
 
@@ -71,7 +72,11 @@ def fetch_one(
     from bagwise.datasets import DATASETS, Progress, ProgressBar, fetch, full_name
 
     output = Output(quiet, as_json)
-    fetched = fetch(name, source, progress=ProgressBar() if output.talks else Progress())
+    try:
+        fetched = fetch(name, source, progress=ProgressBar() if output.talks else Progress())
+    except KeyboardInterrupt:
+        typer.echo("stopped; what has come is kept, and the same command goes on from there", err=True)
+        raise typer.Exit(INTERRUPTED) from None
     name = full_name(name)
     output.say(f"{name}: {len(fetched.brought)} files fetched, {len(fetched.kept)} were there; in {fetched.home}")
     origin = _origin(DATASETS[name].origin)

@@ -1,9 +1,12 @@
 """Ctrl-C and termination as a request: the step under way ends, the state is saved, the exit code says which it was."""
 
 import contextlib
+import os
 import signal
 from collections.abc import Iterator
 from types import FrameType
+
+WORDS = b"\nstopping when the step under way is done and saved; ask again to stop at once\n"
 
 
 class Interruption:
@@ -24,6 +27,7 @@ class Interruption:
         if self.signal is not None:  # asked twice: do not wait for the step to end
             raise KeyboardInterrupt
         self.signal = number
+        os.write(2, WORDS)  # straight to standard error: a handler must not touch a stream that may be half-written
 
 
 @contextlib.contextmanager

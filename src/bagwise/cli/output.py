@@ -55,6 +55,7 @@ class Output:
         rows = [
             (title, _number(metrics["bags"][name]["value"]), _interval(metrics["bags"][name]["interval"]))
             for name, (title, _) in METRICS.items()
+            if name in metrics["bags"]
         ]
         self.table(f"{metrics['n_bags']} test bags", rows, ("", "value", "95 % interval"))
         sources = metrics.get("instances", {})

@@ -30,7 +30,6 @@ Watch = Callable[[int, int | None], None]
 
 def download(address: str, part: Path, watch: Watch) -> bool:
     """Bring ``part`` to its full length; False if the server has no such file."""
-    part.parent.mkdir(parents=True, exist_ok=True)
     tries = 0
     while tries < TRIES:
         before = _length(part)
@@ -44,6 +43,10 @@ def download(address: str, part: Path, watch: Watch) -> bool:
                 raise InputError(f"{address} answers {error.code} {error.reason}; try another --from") from None
         except urllib.error.URLError as error:
             raise _unreachable(address, error.reason) from None
+        except InputError:
+            raise
+        except (http.client.InvalidURL, ValueError) as error:
+            raise InputError(f"'{address}' is no address of the web ({error}); check --from") from None
         except CUT:
             pass  # ask for the rest
         tries = 0 if _length(part) > before else tries + 1
@@ -72,6 +75,7 @@ def _attempt(address: str, part: Path, watch: Watch) -> bool:
             return False
         announced = answer.headers.get("Content-Length")
         total = start + int(announced) if announced and announced.isdigit() else None
+        part.parent.mkdir(parents=True, exist_ok=True)
         with part.open("ab" if start else "wb") as stream:
             done = _pour(answer, stream, start, total, watch)
     return total is None or done == total

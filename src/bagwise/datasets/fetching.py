@@ -71,6 +71,8 @@ def _bring(
 def _way(parts: list[Part], origin: Origin, source: str | Path | None, home: Path, progress: Progress) -> Iterator[str]:
     """How the files will come; a source that cannot serve is refused before anything is written."""
     text = "" if source is None else str(source)
+    if source is not None and not text.strip():
+        raise InputError("--from is empty; pass the folder that holds the files, or an address with http(s)://")
     if source is None and origin.address is None:
         raise InputError(
             f"{origin.name} has no address to download from; get it from: {origin.page}; "
@@ -127,7 +129,7 @@ def _routes(part: Part, origin: Origin, base: str) -> Iterator[tuple[str, str]]:
 
 def _downloaded(part: Part, address: str, target: Path, progress: Progress) -> bool:
     """Download, compare, put in place; False if there is no such file at the address."""
-    draft = target.with_name(f"{target.name}.part")
+    draft = _part_of(target)
     was_resumed = True
     while was_resumed:  # if the rest of another file was added to ours, once more from the start
         was_resumed = draft.exists()
@@ -149,7 +151,16 @@ def _same_form(part: Part, name: str) -> str:
 
 
 def _drop_other_forms(part: Part, kept: str, home: Path) -> None:
-    """A form that was there before was wrong, or we would not have fetched: it must not be found first."""
+    """A form that was there before was wrong, or we would not have fetched: it must not be found first.
+
+    Nor is a part of a cut download of use any more.
+    """
     for path in part.paths:
+        _part_of(home / path).unlink(missing_ok=True)
         if path != kept:
             (home / path).unlink(missing_ok=True)
+
+
+def _part_of(file: Path) -> Path:
+    """Where a download waits for its rest."""
+    return file.with_name(f"{file.name}.part")

@@ -21,7 +21,7 @@ from scipy.optimize import minimize
 from bagwise import segments
 from bagwise.training.batches import tensor
 
-STEPS = 100  # of one descent
+STEPS = 25  # of one descent: the next E step may choose other instances, so to go on to its very end would not pay
 DOUBT = 1e-6  # added to every distance: were an instance certain (d = 0), a negative bag with it would cost infinity
 FAINT = -37.0  # a logarithm of x, below which 1 − exp(−x) and −log(1 − x) are x in float64
 

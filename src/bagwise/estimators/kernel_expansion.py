@@ -28,17 +28,18 @@ class Kernel:
         if self.gamma == 0:
             return rows @ others.T
         center = others.mean(axis=0)  # distances do not change, and far from zero they keep their digits
+        others = others - center
         values = np.empty((len(rows), len(others)))
         for block in _blocks(rows, others):
-            values[block] = self._radial(rows[block] - center, others - center)
+            self._radial(rows[block] - center, others, out=values[block])
         return values
 
-    def _radial(self, rows: np.ndarray, others: np.ndarray) -> np.ndarray:
+    def _radial(self, rows: np.ndarray, others: np.ndarray, out: np.ndarray) -> None:
         """exp(2γ xᵀz − γ|x|² − γ|z|²); rounding may leave the exponent just above zero."""
-        exponents = rows @ (2 * self.gamma * others).T
-        exponents -= self.gamma * np.einsum("nw,nw->n", rows, rows)[:, None]
-        exponents -= self.gamma * np.einsum("nw,nw->n", others, others)
-        return np.exp(np.minimum(exponents, 0.0, out=exponents), out=exponents)
+        np.matmul(rows, (2 * self.gamma * others).T, out=out)
+        out -= self.gamma * np.einsum("nw,nw->n", rows, rows)[:, None]
+        out -= self.gamma * np.einsum("nw,nw->n", others, others)
+        np.exp(np.minimum(out, 0.0, out=out), out=out)
 
 
 @dataclass(frozen=True)

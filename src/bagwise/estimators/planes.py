@@ -6,19 +6,21 @@ A point pᵢ is a row φ(x), or a blend of rows Σⱼ mᵢⱼ φ(xⱼ) whose sha
 Nyström (Williams & Seeger 2001): with landmarks z, φ(x) = K(z, z)^−½ k(z, x), exact if every row is a landmark.
 """
 
+import warnings
 from abc import ABC, abstractmethod
 from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, LinearSVC
 
 from bagwise.errors import InputError
 from bagwise.estimators.kernel_expansion import Kernel, KernelExpansion, expand
 
 MOST_ROWS = 30_000  # of an exact kernel: 7 GB, and as much again for points that are not the rows themselves
-TOLERANCE = 1e-7  # tight, so that an objective that should fall is seen to fall
-MOST_PASSES = 10_000  # of liblinear over the points
+TOLERANCE = 1e-7  # of libsvm: tight, so that an objective that should fall is seen to fall
+MOST_PASSES = 2_000  # of liblinear over the points: the objective is then some 1e-4 above its least, relative to it
 NEGLIGIBLE = 1e-10  # eigenvalues of K(z, z) below this share of the greatest are rounding errors
 
 
@@ -72,10 +74,11 @@ class ExactSpace(Space):
             )
         self.kernel, self.rows = kernel, rows
         self.values = kernel(rows, rows)
+        self.between = Between(self.values)
 
     def separate(self, points: Points) -> Plane:
         solver = SVC(C=1.0, kernel="precomputed", tol=TOLERANCE)
-        solver.fit(self._values_at(points.shares), points.labels, sample_weight=points.costs)
+        solver.fit(self.between.points(points.shares), points.labels, sample_weight=points.costs)
         at_points = np.zeros(len(points.labels))
         at_points[solver.support_] = solver.dual_coef_[0]
         coefficients = at_points if points.shares is None else points.shares.T @ at_points
@@ -86,9 +89,31 @@ class ExactSpace(Space):
     def machine(self, plane: Plane) -> KernelExpansion:
         return expand(self.kernel, self.rows, plane.coefficients, plane.intercept)
 
-    def _values_at(self, shares: csr_array | None) -> np.ndarray:
-        """The kernel between points: S K Sᵀ."""
-        return self.values if shares is None else shares @ (shares @ self.values).T
+
+class Between:
+    """The kernel between points, S K Sᵀ, kept from call to call: only points that changed are computed again."""
+
+    def __init__(self, values: np.ndarray) -> None:
+        self.of_rows = values
+        self.shares: csr_array | None = None
+
+    def points(self, shares: csr_array | None) -> np.ndarray:
+        """(n_points, n_points), overwritten by the next call; without shares the points are the rows."""
+        if shares is None:
+            return self.of_rows
+        if self.shares is None:
+            self._start(shares)
+        changed = np.flatnonzero((shares != self.shares).sum(axis=1))
+        self.values[:, changed] = shares @ (shares[changed] @ self.of_rows).T
+        self.values[changed] = self.values[:, changed].T
+        self.shares = shares
+        return self.values
+
+    def _start(self, shares: csr_array) -> None:
+        """As if each point were the first of its rows alone, which most are."""
+        rows = shares.indices[shares.indptr[:-1]]
+        self.values = self.of_rows[np.ix_(rows, rows)]
+        self.shares = csr_array((np.ones(len(rows)), (np.arange(len(rows)), rows)), shape=shares.shape)
 
 
 class NystromSpace(Space):
@@ -103,8 +128,10 @@ class NystromSpace(Space):
 
     def separate(self, points: Points) -> Plane:
         rows = self.features if points.shares is None else points.shares @ self.features
-        solver = LinearSVC(C=1.0, loss="hinge", tol=TOLERANCE, max_iter=MOST_PASSES, random_state=self.seed)
-        solver.fit(rows, points.labels, sample_weight=points.costs)
+        solver = LinearSVC(C=1.0, loss="hinge", max_iter=MOST_PASSES, random_state=self.seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # further passes change next to nothing
+            solver.fit(rows, points.labels, sample_weight=points.costs)
         normal, intercept = solver.coef_[0], float(solver.intercept_[0])
         complexity = 0.5 * (float(normal @ normal) + intercept**2)
         return Plane(self.whitening @ normal, intercept, complexity, self.features @ normal + intercept)

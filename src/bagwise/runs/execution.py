@@ -19,7 +19,7 @@ from bagwise.runs.parts import known_labels, split_source
 from bagwise.runs.rows import prediction_rows
 from bagwise.runs.run import CHECKPOINT, KIND, REPORT, Run, write_table
 from bagwise.sources import located
-from bagwise.training import Progress
+from bagwise.training import Progress, TrainingStopped
 
 
 def execute(
@@ -62,14 +62,15 @@ def execute(
         progress=progress,
         should_stop=should_stop,
     )
-    _write_results(folder, estimator, parts.test)
+    judged = evaluate(estimator, parts.test, known_labels(parts.test, "test"))
+    if should_stop():  # asked during the evaluation: the checkpoint holds the whole training
+        raise TrainingStopped
+    _write_results(folder, estimator, parts.test, judged)
     return Run(folder)
 
 
-def _write_results(folder: Path, estimator: BagClassifier, test: Bags) -> None:
-    labels = known_labels(test, "test")
-    judged = evaluate(estimator, test, labels)
-    targets = known_class_numbers(labels, estimator.classes_, len(test))
+def _write_results(folder: Path, estimator: BagClassifier, test: Bags, judged: Evaluation) -> None:
+    targets = known_class_numbers(test.labels, estimator.classes_, len(test))
     rows = prediction_rows(estimator.classes_, test, judged.probabilities, estimator.classes_[targets])
     estimator.save(folder / "model")
     write_table(folder / "history.csv", [record.as_dict() for record in estimator.history_])
