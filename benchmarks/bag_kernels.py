@@ -1,11 +1,11 @@
 """Kernels between bags: time and memory for 2,000 bags, and the ratio to double loops over bags in the same run.
 
-    python benchmarks/bag_kernels.py        writes benchmarks/results/bag_kernels.md
+    OMP_NUM_THREADS=1 python benchmarks/bag_kernels.py        writes benchmarks/results/bag_kernels.md
 
-The whole kernel is computed in a process of its own; its peak memory is set beside that of a process that only draws
-the bags. The ratios are taken on a part of the bags: every way is checked against the others first, then all are timed
-in turn, so that a busy machine slows all alike, and the median is taken. The loops do the same work: each pair of bags
-once, masses given.
+Seconds are those of the processor, so that a busy machine does not show; hence one thread. The whole kernel is computed
+in a process of its own, whose peak memory is set beside that of a process that only draws the bags. The ratios are
+taken on a part of the bags: every way is checked against the others first, then all are timed in turn, and the median
+is taken. The loops do the same work: each pair of bags once, masses given.
 """
 
 import json
@@ -70,9 +70,9 @@ WAYS = {
 
 
 def seconds(way, *given):
-    started = time.perf_counter()
+    started = time.process_time()
     way(*given)
-    return time.perf_counter() - started
+    return time.process_time() - started
 
 
 def ratios():
@@ -92,9 +92,9 @@ def alone(name):
     bags = draw(N_BAGS)
     spent = {}
     if kind := KERNELS.get(name):
-        started = time.perf_counter()
+        started = time.process_time()
         masses = kind.masses(bags, GAMMA)
-        spent["masses"] = time.perf_counter() - started
+        spent["masses"] = time.process_time() - started
         spent["kernel"] = seconds(gram, bags, masses, GAMMA)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024  # Linux counts in kB
     print(json.dumps({"instances": bags.n_instances, "peak": peak, **spent}))
@@ -112,10 +112,10 @@ def main():
     lines = [
         "# Kernels between bags",
         "",
-        f"torch {torch.__version__}, {torch.get_num_threads()} threads, {platform.machine()}; float64. "
+        f"torch {torch.__version__}, {torch.get_num_threads()} thread(s), {platform.machine()}; float64. "
         f"{N_BAGS:,} bags of {FEWEST} to {MOST} instances × {WIDTH} features, {before['instances']:,} instances: all "
         f"pairs of them at once would take {pairs:.0f} GB; blocks of {BLOCK:,} × {BLOCK:,} pairs are alive here. "
-        "Made by `python benchmarks/bag_kernels.py`.",
+        "Seconds of the processor. Made by `OMP_NUM_THREADS=1 python benchmarks/bag_kernels.py`.",
         "",
         "| kernel | masses, s | kernel, s | peak memory above that of the bags alone, MB |",
         "| --- | ---: | ---: | ---: |",

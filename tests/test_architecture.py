@@ -17,6 +17,7 @@ ORDER = [
     ["pooling"],
     ["formats", "slides"],
     ["augmentation"],
+    ["connections"],
     ["models"],
     ["datasets"],
     ["sources", "training"],

@@ -2,15 +2,17 @@
 
     Bernoulli     p(Y = 1) = sigm(s)                 one score a bag
     Categorical   p(Y = c) = softmax(s₁, …, s_C)     one score a class
+    Supervised    the mean of several of these       their scores side by side
 
 No other file asks how many classes there are.
 """
 
+import math
 from abc import ABC, abstractmethod
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int, Shaped
+from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn import functional
 
@@ -42,7 +44,7 @@ class Likelihood(ABC):
         """Probabilities of all classes; each row sums to one."""
         return self.log_probabilities(scores).exp()
 
-    def decisions(self, scores: Shaped[np.ndarray, "bags scores"]) -> Shaped[np.ndarray, "bags *scores"]:
+    def decisions(self, scores: np.ndarray) -> np.ndarray:
         """Scores in the shape that scikit-learn expects of ``decision_function``."""
         return scores
 
@@ -67,7 +69,7 @@ class Bernoulli(Likelihood):
     def scores(self, log_probabilities: LogProbabilities) -> Scores:
         return log_probabilities[:, 1:] - log_probabilities[:, :1]
 
-    def decisions(self, scores: Shaped[np.ndarray, "bags scores"]) -> Shaped[np.ndarray, "bags *scores"]:
+    def decisions(self, scores: np.ndarray) -> np.ndarray:
         return scores[:, 0]
 
     def loss(self, scores: Scores, targets: Int[Tensor, " bags"]) -> Float[Tensor, " bags"]:
@@ -91,6 +93,38 @@ class Categorical(Likelihood):
 
     def loss(self, scores: Scores, targets: Int[Tensor, " bags"]) -> Float[Tensor, " bags"]:
         return functional.cross_entropy(scores, targets, reduction="none")
+
+
+class Supervised(Likelihood):
+    """Several sets of scores a bag, side by side: their losses add up, their probabilities are averaged.
+
+    >>> Supervised(Bernoulli(), 2).probabilities(torch.tensor([[0.0, 100.0]]))
+    tensor([[0.2500, 0.7500]])
+    """
+
+    name = "supervised"
+
+    def __init__(self, each: Likelihood, n_sets: int) -> None:
+        self.each = each
+        self.n_sets = n_sets
+        self.n_scores = n_sets * each.n_scores
+
+    def log_probabilities(self, scores: Scores) -> LogProbabilities:
+        sets = torch.stack([self.each.log_probabilities(part) for part in self._sets(scores)])
+        return sets.logsumexp(dim=0) - math.log(self.n_sets)
+
+    def scores(self, log_probabilities: LogProbabilities) -> Scores:
+        return self.each.scores(log_probabilities).repeat(1, self.n_sets)
+
+    def decisions(self, scores: np.ndarray) -> np.ndarray:
+        averaged = self.each.scores(self.log_probabilities(torch.from_numpy(scores)))
+        return self.each.decisions(averaged.numpy())
+
+    def loss(self, scores: Scores, targets: Int[Tensor, " bags"]) -> Float[Tensor, " bags"]:
+        return torch.stack([self.each.loss(part, targets) for part in self._sets(scores)]).sum(dim=0)
+
+    def _sets(self, scores: Scores) -> tuple[Tensor, ...]:
+        return scores.split(self.each.n_scores, dim=1)
 
 
 def for_classes(n_classes: int) -> Likelihood:

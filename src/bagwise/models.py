@@ -4,12 +4,15 @@ f encodes each instance, σ pools a bag whatever the order of its instances, g t
 score. Instance level and embedding level differ only in where the classifier stands: before σ or after it.
 """
 
+import math
+from functools import partial
 from typing import Any, NamedTuple
 
 import torch
 from jaxtyping import Float, Shaped
 from torch import Tensor, nn
 
+from bagwise.connections import CONNECTIONS, Layered, check_connection
 from bagwise.encoders import ENCODERS, fitting, initialize
 from bagwise.errors import InputError
 from bagwise.inputs import encoder_shape
@@ -61,6 +64,7 @@ def assemble(
     encoder: Any,
     pooling: Any,
     level: str,
+    connections: str | None = None,
     dropout: float | None,
     settings: Settings,
     generator: torch.Generator,
@@ -68,12 +72,18 @@ def assemble(
     """A model from names or modules; what is named is initialised from the generator, a module keeps its weights."""
     level = choose(level, {name: name for name in LEVELS}, "level")
     shape = encoder_shape(instance_shape)
-    encoder_module = build_encoder(encoder, shape, dropout)
+    connection = None if connections is None else choose(connections, CONNECTIONS, "connections")
+    if connection is None:
+        encoder_module = build_encoder(encoder, shape, dropout)
+    else:
+        check_connection(encoder, level, settings.heads)
+        encoder_module = Layered(math.prod(shape), connection.widths, 0.5 if dropout is None else dropout)
     width = embedding_width(encoder_module, shape)
     pooling_module = build_pooling(pooling, level, width, likelihood, settings)
     pooling_module.check(level, likelihood)
     if level == "embedding":
-        classifier = nn.Linear(pooling_module.pooled_width(width), likelihood.n_scores)
+        pooled = pooling_module.pooled_width(width)
+        classifier = (connection or partial(nn.Linear, pooled))(likelihood.n_scores)
         model = embedding_level(encoder_module, pooling_module, classifier)
     else:
         classifier = nn.Linear(width, likelihood.n_scores)

@@ -4,10 +4,10 @@ import subprocess
 import sys
 
 import pytest
-from typer.testing import CliRunner
+import typer
 
 from bagwise import datasets
-from bagwise.cli.data import app
+from bagwise.cli.data import fetch_one
 from bagwise.datasets import DATASETS
 from command_line import bagwise, refused
 from real_data import HOME, needs_real_data
@@ -51,14 +51,15 @@ def test_fetch_then_describe():
     assert bagwise("data", "fetch", "musk1", "--quiet").stdout == ""
 
 
-def test_an_interrupted_fetch_says_how_to_go_on(monkeypatch):
+def test_an_interrupted_fetch_says_how_to_go_on(monkeypatch, capsys):
     def interrupted(*arguments, **options):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(datasets, "fetch", interrupted)
-    result = CliRunner().invoke(app, ["data", "fetch", "musk1", "--quiet"])
-    assert result.exit_code == 130
-    assert "the same command goes on from there" in result.output
+    with pytest.raises(typer.Exit) as ended:
+        fetch_one("musk1", quiet=True)
+    assert ended.value.exit_code == 130
+    assert "the same command goes on from there" in capsys.readouterr().err
 
 
 def test_describe_counts_each_split():

@@ -21,7 +21,7 @@ def folder(tmp_path_factory):
 def test_evaluating_again_gives_the_numbers_of_the_run(folder):
     result = bagwise("evaluate", "run", "--json", cwd=folder)
     assert json.loads(result.stdout) == json.loads((folder / "run" / "metrics.json").read_text())
-    assert "accuracy" in bagwise("evaluate", "run", "needles", cwd=folder).stdout
+    assert "Accuracy" in bagwise("evaluate", "run", "needles", cwd=folder).stdout
 
 
 def test_predictions_are_the_models_to_the_last_digit(folder):

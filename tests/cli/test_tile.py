@@ -51,6 +51,13 @@ def test_contradictions_are_refused(slides, tmp_path):
     both = bagwise("tile", slides, "--out", tmp_path, "--level", "0", "--mpp", "0.5")
     assert "pass --mpp (micrometres a pixel) or --level, and not both" in refused(both)
     assert "does not exist" in refused(bagwise("tile", "nowhere", "--out", tmp_path))
+    (tmp_path / "words.svs").write_text("no slide")
+    onto = bagwise("tile", slides / "one.tif", "--out", tmp_path / "words.svs", "--skip-bad")
+    assert "words.svs is a file; choose another --out" in refused(onto)
+    none = refused(bagwise("tile", tmp_path, "--out", tmp_path / "tiles", "--skip-bad"))
+    assert "no slide can be read: " in none
+    assert "words.svs is not a slide that OpenSlide can read" in none
+    assert not (tmp_path / "tiles").exists()
 
 
 @needs_real_slide

@@ -17,25 +17,25 @@ PICTURE = np.random.default_rng(0).integers(0, 255, (12, 16, 3), dtype=np.uint8)
 
 def of_image(suffix, **how):
     def prepare(folder):
-        Image.fromarray(PICTURE).save(folder / f"a{suffix}", **how)
-        return folder / f"a{suffix}", lambda: read_image(folder / f"a{suffix}", 16, 12)
+        Image.fromarray(PICTURE).save(folder / f"file7{suffix}", **how)
+        return folder / f"file7{suffix}", lambda: read_image(folder / f"file7{suffix}", 16, 12)
 
     return prepare
 
 
 def of_idx(folder):
-    (folder / "a").write_bytes(gzip.compress(bytes([0, 0, 8, 1, 0, 0, 0, 2, 5, 7])))
-    return folder / "a", lambda: mnist_bags._read_idx(folder / "a", 1)
+    (folder / "file7").write_bytes(gzip.compress(bytes([0, 0, 8, 1, 0, 0, 0, 2, 5, 7])))
+    return folder / "file7", lambda: mnist_bags._read_idx(folder / "file7", 1)
 
 
 def of_xz(folder):
-    (folder / "a").write_bytes(lzma.compress(b"1 2 3\n" * 50))
-    return folder / "a", lambda: wrappers.content(folder / "a")
+    (folder / "file7").write_bytes(lzma.compress(b"1 2 3\n" * 50))
+    return folder / "file7", lambda: wrappers.content(folder / "file7")
 
 
 def of_marks(folder):
-    scipy.io.savemat(folder / "a.mat", {"detection": np.array([[5.0, 7.5], [400.2, 30.0]])}, do_compression=True)
-    return folder / "a.mat", lambda: colon._marks(folder / "a.mat")
+    scipy.io.savemat(folder / "file7.mat", {"detection": np.array([[5.0, 7.5], [400.2, 30.0]])}, do_compression=True)
+    return folder / "file7.mat", lambda: colon._marks(folder / "file7.mat")
 
 
 READERS = {

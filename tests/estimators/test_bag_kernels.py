@@ -57,6 +57,14 @@ def test_far_and_equal_instances_stay_exact():
     np.testing.assert_allclose(kernel, [[4, 0], [0, 1]], rtol=1e-11)
 
 
+def test_the_origin_does_not_matter():
+    moved = BAGS.map(lambda rows: rows + 2.0**20)
+    coefficients = np.ones((BAGS.n_instances, 1))
+    np.testing.assert_allclose(gram(moved, MASSES, GAMMA), gram(BAGS, MASSES, GAMMA), rtol=1e-8)
+    far, near = (expansion(bags.instances, MASSES, bags.instances, coefficients, GAMMA) for bags in (moved, BAGS))
+    np.testing.assert_allclose(far, near, rtol=1e-8)
+
+
 def test_norms_are_the_roots_of_the_diagonal_with_masses_of_one():
     ones = np.ones(BAGS.n_instances)
     np.testing.assert_allclose(norms(BAGS, GAMMA) ** 2, by_double_loop(BAGS, ones, GAMMA).diagonal(), rtol=1e-12)

@@ -31,7 +31,7 @@ ROWS = np.asarray(BAGS.instances)
 
 @pytest.mark.parametrize("objective", ["most likely instance", "noisy-or"])
 def test_it_finds_a_planted_concept_and_the_features_that_matter(objective):
-    model = EMDD(objective, concepts=1, calibration=0, random_state=0).fit(BAGS, LABELS)
+    model = EMDD(objective, starts=5, concepts=1, calibration=0, random_state=0).fit(BAGS, LABELS)
     point = model.learned_.points[0] * model.scaling_.scale + model.scaling_.center
     scales = np.abs(model.learned_.scales[0]) / model.scaling_.scale
     np.testing.assert_allclose(point[:2], PLACE, atol=0.3)

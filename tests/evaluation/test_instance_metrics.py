@@ -3,6 +3,7 @@ import pytest
 
 from bagwise.bags import Bags
 from bagwise.evaluation import instance_metrics
+from bagwise.evaluation.instance_metrics import top_precision
 
 
 def bags(labels, sizes):
@@ -14,7 +15,13 @@ def test_metrics_are_means_over_bags_that_hold_both_kinds():
     found = instance_metrics(
         bags([1, 0, 0, 1, 0, 0, 1, 1], [2, 2, 2, 2]), np.array([0.9, 0.1, 0.9, 0.1, 0.5, 0.5, 0.3, 0.7])
     )
-    assert found == {"auc": 0.5, "average_precision": 0.75, "top_1": 0.5, "n_bags": 2}
+    assert {name: found[name] for name in ("auc", "average_precision", "top_1", "n_bags")} == {
+        "auc": 0.5,
+        "average_precision": 0.75,
+        "top_1": 0.5,
+        "n_bags": 2,
+    }
+    assert found["pooled_auc"] == 0.5
 
 
 def test_bags_of_different_sizes_are_not_compared():
@@ -29,8 +36,28 @@ def test_ties_share_the_first_place():
         "auc": 0.5,
         "average_precision": 0.25,
         "top_1": 0.25,
+        "top_k": 0.25,
+        "pooled_auc": 0.5,
+        "pooled_average_precision": 0.25,
         "n_bags": 1,
     }
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 5, 40])
+def test_top_precision_is_the_mean_over_every_order_of_equal_values(k):
+    draws = np.random.default_rng(k)
+    key, values = draws.random(12) < 0.4, draws.integers(0, 4, 12).astype(float)
+    counted = []
+    for _ in range(4000):
+        order = np.lexsort([draws.random(12), -values])
+        counted.append(key[order[:k]].mean())
+    assert top_precision(key, values, k) == pytest.approx(np.mean(counted), abs=0.02)
+
+
+def test_pooled_metrics_compare_instances_of_all_bags():
+    """Within each bag the order is perfect; between them it is not."""
+    found = instance_metrics(bags([1, 0, 1, 0], [2, 2]), np.array([0.9, 0.8, 0.2, 0.1]))
+    assert (found["auc"], found["pooled_auc"]) == (1.0, 0.75)
 
 
 def test_without_such_bags_or_labels_nothing_is_claimed():

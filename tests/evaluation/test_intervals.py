@@ -1,6 +1,10 @@
+import time
+
 import numpy as np
 
-from bagwise.evaluation import bootstrap
+from bagwise import randomness
+from bagwise.evaluation import bootstrap, intervals
+from bagwise.randomness import Purpose
 
 GENERATOR = np.random.default_rng(0)
 
@@ -30,6 +34,27 @@ def test_groups_are_drawn_whole_so_their_interval_is_wider():
 def test_the_same_seed_gives_the_same_interval():
     targets, probabilities = accurate(0.7, 40)
     assert bootstrap(targets, probabilities, seed=1) == bootstrap(targets, probabilities, seed=1)
+
+
+def test_every_draw_is_that_of_plain_lists(monkeypatch):
+    """Three groups of different sizes, whose bags do not lie together."""
+    monkeypatch.setattr(intervals, "DRAWS", 20)
+    seen = []
+    monkeypatch.setattr(intervals, "bag_metrics", lambda targets, _: seen.append(targets.tolist()) or {})
+    groups = np.array(["b", "a", "c", "b", "b", "a"])
+    bootstrap(np.arange(6), np.ones((6, 2)), groups, seed=4)
+    members = {"a": [1, 5], "b": [0, 3, 4], "c": [2]}
+    draws = randomness.generator(4, Purpose.BOOTSTRAP)
+    for rows in seen:
+        assert rows == [bag for group in draws.integers(3, size=3) for bag in members["abc"[group]]]
+    assert len(seen) == 20
+
+
+def test_many_bags_take_time_in_proportion(monkeypatch):
+    monkeypatch.setattr(intervals, "DRAWS", 1)
+    started = time.process_time()
+    bootstrap(*accurate(0.8, 300_000))
+    assert time.process_time() - started < 5  # comparing every bag with every other takes a minute
 
 
 def test_what_no_draw_defines_is_none():

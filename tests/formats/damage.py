@@ -36,19 +36,19 @@ def mutated(content, changes):
 
 
 def check(path, read, **how):
-    """Damage the file at a path again and again: it must be read, or refused with its name or its folder's."""
-    whole = path.read_bytes()
+    """Damage the file at a path again and again: it must be read, or refused by its name or its slide's."""
+    whole, called = path.read_bytes(), path.name.partition(".")[0].removesuffix("_patches")
     read()
 
     @settings(deadline=None, database=None, suppress_health_check=list(HealthCheck), **how)
     @given(st.lists(change, min_size=1, max_size=6))
     def damage(changes):
         path.write_bytes(mutated(whole, changes))
-        message = path.stem
+        message = called
         try:
             read()
         except InputError as error:
             message = str(error)
-        assert path.stem in message or path.parent.name in message
+        assert called in message or f"{path.parent} is not a folder of features" in message
 
     damage()

@@ -54,7 +54,10 @@ def test_slides_of_a_case_become_one_bag_without_positions(tmp_path):
         )
     with pytest.raises(InputError, match="--bag case needs the case of each slide"):
         import_features(
-            open_features(folder_of(tmp_path)).features, {"s1": Label(1, None)}, tmp_path / "b", by_case=True
+            open_features(folder_of(tmp_path)).features,
+            {slide: Label(1, None) for slide in LABELS},
+            tmp_path / "b",
+            by_case=True,
         )
 
 
@@ -62,7 +65,11 @@ def test_slides_and_labels_that_do_not_meet_are_listed(tmp_path):
     folder = folder_of(tmp_path)
     trident_slide(tmp_path / "tool", "s0", features(0), grid(0))
     labels = {"s0": Label(1, "p0"), "s1": Label(1, "p1"), "s9": Label(0, "p9")}
-    report = import_features(open_features(folder).features, labels, tmp_path / "bags")
+    refusal = "name different slides: without a label: s2, s3; without features: s9; .*--skip-bad"
+    with pytest.raises(InputError, match=refusal):
+        import_features(open_features(folder).features, labels, tmp_path / "bags")
+    assert not (tmp_path / "bags").exists()
+    report = import_features(open_features(folder).features, labels, tmp_path / "bags", skip_bad=True)
     assert report.without_label == ["s2", "s3"]
     assert report.without_features == ["s9"]
     assert report.empty == ["s0"]
@@ -70,7 +77,7 @@ def test_slides_and_labels_that_do_not_meet_are_listed(tmp_path):
     with pytest.raises(InputError, match=r"no slide of .* has a label: it has s0, s1, s2, s3, the labels name x"):
         import_features(open_features(folder).features, {"x": Label(0, None)}, tmp_path / "b")
     with pytest.raises(InputError, match="gives no bags: all are empty: s0"):
-        import_features(open_features(folder).features, {"s0": Label(0, None)}, tmp_path / "b")
+        import_features(open_features(folder).features, {"s0": Label(0, None)}, tmp_path / "b", skip_bad=True)
 
 
 def test_the_first_bad_slide_ends_the_import_and_nothing_is_half_written(tmp_path):
@@ -93,7 +100,7 @@ def test_only_bags_are_replaced_and_only_when_asked_for(tmp_path):
     import_features(found, LABELS, tmp_path / "bags")
     with pytest.raises(InputError, match="holds bags already; add --overwrite"):
         import_features(found, LABELS, tmp_path / "bags")
-    import_features(found, {"s1": Label(1, "p1")}, tmp_path / "bags", overwrite=True)
+    import_features(found, {"s1": Label(1, "p1")}, tmp_path / "bags", overwrite=True, skip_bad=True)
     assert len(load_bags(tmp_path / "bags")) == 1
 
 

@@ -26,9 +26,9 @@ from formats.damage import check
 from formats.foreign import clam_slide, features, grid, slideflow_slide, stamp_slide, trident_slide
 
 TEXTS = {
-    "a.csv": ("bag,label,case_id,f1,f2\na,1,p,0.5,1\nb,0,q,2,3\na,1,p,4,5\n", read_table),
-    "a.data": ("M1,M1_1,1,2,3,1.\nM1,M1_2,4,5,6,1.\nN1,N1_1,7,8,9,0.\n", read_uci_musk),
-    "a.svm": ("0:a:1 1:0.5 4:2\n1:b:-1 2:1\n2:a:1 3:1\n", read_svm_light),
+    "rows.csv": ("bag,label,case_id,f1,f2\na,1,p,0.5,1\nb,0,q,2,3\na,1,p,4,5\n", read_table),
+    "musk.data": ("M1,M1_1,1,2,3,1.\nM1,M1_2,4,5,6,1.\nN1,N1_1,7,8,9,0.\n", read_uci_musk),
+    "light.svm": ("0:a:1 1:0.5 4:2\n1:b:-1 2:1\n2:a:1 3:1\n", read_svm_light),
     "labels.csv": ("case_id,slide_id,label\np1,s1.svs,1\np1,s2,1\np2,s3,0\n", read_labels),
     "splits_0.csv": (",train,val,test\n0,a,c,d\n1,b,,\n", read_splits),
 }
@@ -45,46 +45,46 @@ def text_reader(name):
 
 def of_parquet(folder):
     table = pyarrow.table({"bag": ["a", "b", "a"], "label": [1, 0, 1], "f1": [0.5, 1.5, 2.5]})
-    parquet.write_table(table, folder / "a.parquet")
-    return folder / "a.parquet", lambda: read_table(folder / "a.parquet")
+    parquet.write_table(table, folder / "file7.parquet")
+    return folder / "file7.parquet", lambda: read_table(folder / "file7.parquet")
 
 
 def of_npy(folder):
-    np.save(folder / "a.npy", features())
-    return folder / "a.npy", lambda: read_npy(folder / "a.npy")
+    np.save(folder / "file7.npy", features())
+    return folder / "file7.npy", lambda: read_npy(folder / "file7.npy")
 
 
 def of_npz(folder):
-    np.savez_compressed(folder / "a.npz", features())
-    return folder / "a.npz", lambda: read_npz(folder / "a.npz", "arr_0")
+    np.savez_compressed(folder / "file7.npz", features())
+    return folder / "file7.npz", lambda: read_npz(folder / "file7.npz", "arr_0")
 
 
 def of_pt(folder):
-    torch.save(torch.from_numpy(features()), folder / "a.pt")
-    return folder / "a.pt", lambda: read_tensor(folder / "a.pt")
+    torch.save(torch.from_numpy(features()), folder / "file7.pt")
+    return folder / "file7.pt", lambda: read_tensor(folder / "file7.pt")
 
 
 def of_old_pt(folder):
-    torch.save(torch.from_numpy(features()), folder / "a.pt", _use_new_zipfile_serialization=False)
-    return folder / "a.pt", lambda: read_tensor(folder / "a.pt")
+    torch.save(torch.from_numpy(features()), folder / "file7.pt", _use_new_zipfile_serialization=False)
+    return folder / "file7.pt", lambda: read_tensor(folder / "file7.pt")
 
 
 def of_compressed_h5(folder):
-    with h5py.File(folder / "a.h5", "w", libver="latest") as file:
+    with h5py.File(folder / "file7.h5", "w", libver="latest") as file:
         file.create_dataset("features", data=features(64, 16), chunks=(16, 16), compression="gzip", shuffle=True)
         file.attrs["extractor"] = "uni"
 
     def read():
-        with open_h5(folder / "a.h5") as file:
+        with open_h5(folder / "file7.h5") as file:
             return file.rows("features"), file.attributes("", "extractor")
 
-    return folder / "a.h5", read
+    return folder / "file7.h5", read
 
 
 def of_bags_beside(folder):
-    (folder / "a.csv").write_text("bag,f1\na,1\nb,2\n")
+    (folder / "rows.csv").write_text("bag,f1\na,1\nb,2\n")
     (folder / "bags.csv").write_text("bag,label,case_id\na,1,p\nb,0,q\n")
-    return folder / "bags.csv", lambda: read_table(folder / "a.csv", bags=folder / "bags.csv")
+    return folder / "bags.csv", lambda: read_table(folder / "rows.csv", bags=folder / "bags.csv")
 
 
 def of_slide_table(folder):
@@ -96,48 +96,48 @@ def of_slide_table(folder):
 def of_prtools(folder):
     ident = {"milbag": np.array([[7], [5], [7], [5]], dtype=np.uint8)}
     table = {"data": features(4), "nlab": np.array([[2], [1], [2], [1]]), "ident": ident}
-    scipy.io.savemat(folder / "a.mat", {"x": table}, do_compression=True)
-    return folder / "a.mat", lambda: read_prtools(folder / "a.mat")
+    scipy.io.savemat(folder / "file7.mat", {"x": table}, do_compression=True)
+    return folder / "file7.mat", lambda: read_prtools(folder / "file7.mat")
 
 
 def of_clam(folder):
-    place = clam_slide(folder, "s", features(), grid())
-    return place / "h5_files" / "s.h5", lambda: Clam(place).read("s")
+    place = clam_slide(folder, "case7", features(), grid())
+    return place / "h5_files" / "case7.h5", lambda: Clam(place).read("case7")
 
 
 def of_clam_patches(folder):
-    place = clam_slide(folder, "s", features(), grid())
-    return folder / "patches" / "s.h5", lambda: Clam(place).read("s")
+    place = clam_slide(folder, "case7", features(), grid())
+    return folder / "patches" / "case7.h5", lambda: Clam(place).read("case7")
 
 
 def of_trident(folder):
-    place = trident_slide(folder, "s", features(), grid())
-    return place / "s.h5", lambda: Trident(place).read("s")
+    place = trident_slide(folder, "case7", features(), grid())
+    return place / "case7.h5", lambda: Trident(place).read("case7")
 
 
 def of_trident_patches(folder):
-    place = trident_slide(folder, "s", features(), grid(), attributes=False)
-    return place.parent / "patches" / "s_patches.h5", lambda: Trident(place).read("s")
+    place = trident_slide(folder, "case7", features(), grid(), attributes=False)
+    return place.parent / "patches" / "case7_patches.h5", lambda: Trident(place).read("case7")
 
 
 def of_stamp(folder):
-    place = stamp_slide(folder, "s", features(), grid().astype(float))
-    return place / "s.h5", lambda: Stamp(place, 0.5).read("s")
+    place = stamp_slide(folder, "case7", features(), grid().astype(float))
+    return place / "case7.h5", lambda: Stamp(place, 0.5).read("case7")
 
 
 def of_slideflow(folder):
-    place = slideflow_slide(folder, "s", features(), grid() + 128)
-    return place / "bags_config.json", lambda: Slideflow(place, 0.5).read("s")
+    place = slideflow_slide(folder, "case7", features(), grid() + 128)
+    return place / "bags_config.json", lambda: Slideflow(place, 0.5).read("case7")
 
 
 def of_slideflow_index(folder):
-    place = slideflow_slide(folder, "s", features(), grid() + 128)
-    return place / "s.index.npz", lambda: Slideflow(place, 0.5).read("s")
+    place = slideflow_slide(folder, "case7", features(), grid() + 128)
+    return place / "case7.index.npz", lambda: Slideflow(place, 0.5).read("case7")
 
 
 def of_detection(folder):
-    place = stamp_slide(folder, "s", features(), grid().astype(float))
-    return place / "s.h5", lambda: open_features(place)
+    place = stamp_slide(folder, "case7", features(), grid().astype(float))
+    return place / "case7.h5", lambda: open_features(place)
 
 
 READERS = {

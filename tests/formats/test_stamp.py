@@ -40,3 +40,15 @@ def test_features_of_whole_slides_are_refused(tmp_path):
 def test_the_tile_size_of_older_files_is_known_too(tmp_path):
     folder = stamp_slide(tmp_path, "s1", features(), MICROMETRES, tile_size_um=None, tile_size=128.0)
     assert Stamp(folder, mpp=0.25).read("s1").tile_size == 512
+
+
+def test_slides_lie_in_folders_as_they_did_before(tmp_path):
+    stamp_slide(tmp_path / "batch 1", "s1", features(), MICROMETRES)
+    stamp_slide(tmp_path / "batch 2", "s2", features(seed=2), MICROMETRES)
+    (tmp_path / "batch 2" / ".draft.h5").touch()
+    assert Stamp.recognise(tmp_path) is not None
+    assert Stamp(tmp_path).slides() == ["s1", "s2"]
+    np.testing.assert_array_equal(Stamp(tmp_path).read("s2").features, features(seed=2))
+    stamp_slide(tmp_path / "batch 2", "s1", features(), MICROMETRES)
+    with pytest.raises(InputError, match=r"batch .*s1\.h5 and .*batch .*s1\.h5 are of slides of one name"):
+        Stamp(tmp_path).slides()

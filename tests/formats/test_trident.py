@@ -1,3 +1,4 @@
+import h5py
 import numpy as np
 import pytest
 
@@ -35,3 +36,11 @@ def test_a_folder_with_two_encoders_is_ambiguous(tmp_path):
     folder = trident_slide(tmp_path, "s1", features(), grid(), encoder="virchow")
     with pytest.raises(InputError, match="several encoders \\(features_uni_v1, features_virchow\\)"):
         Trident(folder.parent).slides()
+
+
+def test_a_bad_attribute_is_blamed_on_the_file_that_has_it(tmp_path):
+    folder = trident_slide(tmp_path, "s1", features(), grid(), attributes=False)
+    with h5py.File(folder.parent / "patches" / "s1_patches.h5", "a") as file:
+        file["coords"].attrs["patch_size_level0"] = -512
+    with pytest.raises(InputError, match=r"s1_patches\.h5: the attribute patch_size_level0 is -512"):
+        Trident(folder).read("s1")

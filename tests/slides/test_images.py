@@ -62,8 +62,6 @@ def test_tiles_from_the_given_white_share_on_are_dropped(tmp_path):
     assert len(load_image_bags(tmp_path, Tiling(16, drop=0.76)).bags.positions) == 3
     with pytest.raises(InputError, match="no image has a tile to keep"):
         load_image_bags(tmp_path, Tiling(100))
-    with pytest.raises(InputError, match="drop is 0"):
-        load_image_bags(tmp_path, Tiling(16, drop=0))
 
 
 def test_a_csv_gives_files_labels_and_groups(folder, tmp_path):
@@ -84,6 +82,49 @@ def test_images_without_sub_folders_have_no_labels(tmp_path):
     save(tmp_path / "class" / "b.png", picture(1))
     with pytest.raises(InputError, match=r"a.png lies beside the class sub-folders"):
         list_images(tmp_path)
+
+
+def test_a_class_without_images_is_refused_by_name(folder):
+    (folder / "normal").mkdir()
+    (folder / "normal" / "scan.gif").touch()
+    with pytest.raises(InputError, match=r"normal is a class without images .*; fill it or take it away"):
+        list_images(folder)
+
+
+def test_links_are_followed_and_those_to_nothing_are_named(folder, tmp_path):
+    (folder / "malignant").rename(tmp_path / "elsewhere")
+    (folder / "malignant").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "elsewhere" / "round").symlink_to(folder)  # and no end of it
+    assert len(load_image_bags(folder, TILING).bags) == 4
+    (folder / "benign" / "gone.png").symlink_to(tmp_path / "gone.png")
+    with pytest.raises(InputError, match=r"gone.png does not exist"):
+        load_image_bags(folder, TILING)
+
+
+@pytest.mark.parametrize(
+    ("tiling", "message"),
+    [
+        (Tiling(0), "size = 0; give a whole number"),
+        (Tiling(32.0), "size = 32.0; give a whole number"),
+        (Tiling(True), "size = True"),
+        (Tiling(16, 0), "stride = 0"),
+        (Tiling(16, 2.5), "stride = 2.5; give a whole number"),
+        (Tiling(16, drop=0), "drop is 0"),
+        (Tiling(16, drop=float("nan")), "drop is nan"),
+    ],
+)
+def test_impossible_tilings_are_refused_before_any_image_is_read(tmp_path, tiling, message):
+    save(tmp_path / "x" / "a.png", picture(0))
+    (tmp_path / "x" / "a.png").write_text("no image")
+    with pytest.raises(InputError, match=message):
+        load_image_bags(tmp_path, tiling)
+
+
+def test_more_tiles_than_memory_holds_are_refused(tmp_path):
+    save(tmp_path / "x" / "a.png", picture(0, 700, 2000))
+    with pytest.raises(InputError, match=r"a.png would become 902,301 tiles.*widen the stride"):
+        load_image_bags(tmp_path, Tiling(200, 1))
+    assert len(load_image_bags(tmp_path, Tiling(200, 100)).bags.positions) == 114
 
 
 def test_a_folder_without_images_is_refused(tmp_path):

@@ -1,12 +1,16 @@
 """Slides: their resolution, and regions that are the right pixels at any resolution."""
 
+import contextlib
 import sys
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from bagwise.errors import InputError
 from bagwise.slides.slide import Slide, list_slides
+from slides.damage import damaged
 from slides.slide_files import HEIGHT, REAL, WIDTH, needs_real_slide, write_pyramid
 
 pytest.importorskip("openslide")
@@ -84,6 +88,17 @@ def test_what_is_no_slide_is_refused_by_name(tmp_path, pyramid):
             Slide(path)
 
 
+def test_a_slide_that_claims_more_than_it_can_hold_is_refused(tmp_path):
+    tifffile = pytest.importorskip("tifffile")
+    nothing = (b"" for _ in range(25 * 25))  # tiles that take no room in the file, and hours to read
+    with tifffile.TiffWriter(tmp_path / "bomb.tif") as tiff:
+        options = {"tile": (4096, 4096), "photometric": "rgb", "compression": "zlib", "metadata": None}
+        tiff.write(nothing, shape=(100_000, 100_000, 3), dtype=np.uint8, **options)
+    assert (tmp_path / "bomb.tif").stat().st_size < 50_000
+    with pytest.raises(InputError, match=r"bomb.tif claims 30,000,000,000 bytes of pixels, but holds"):
+        Slide(tmp_path / "bomb.tif")
+
+
 def test_a_damaged_place_is_refused_by_name(tmp_path, monkeypatch):
     write_pyramid(tmp_path / "bad.tif", levels=1)
     with Slide(tmp_path / "bad.tif") as slide:
@@ -96,8 +111,38 @@ def test_a_damaged_place_is_refused_by_name(tmp_path, monkeypatch):
             slide.read(5, 7, 64, 64)
 
 
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    path = tmp_path_factory.mktemp("small") / "small.tif"
+    write_pyramid(path, np.random.default_rng(0).integers(0, 256, (96, 128, 3), dtype=np.uint8), levels=2)
+    return path
+
+
+def read_damaged(small, seed):
+    """Open a damaged slide, look at all of it and at a place in it: it is read or refused."""
+    path = small.with_name("damaged.tif")
+    path.write_bytes(damaged(small.read_bytes(), seed))
+    with contextlib.suppress(InputError), Slide(path) as slide:
+        scale = max(1, max(slide.width, slide.height) // 100)
+        assert slide.overview(scale).ndim == 3
+        assert slide.read(10, 20, 64, 32).shape == (32, 32, 3)
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(st.integers(0, 1_000_000))
+def test_damaged_slides_are_read_or_refused_by_name(small, seed):
+    read_damaged(small, seed)
+
+
+@pytest.mark.full
+@settings(max_examples=3000, deadline=None)
+@given(st.integers(0, 1_000_000))
+def test_slides_damaged_in_many_more_ways_are_read_or_refused(small, seed):
+    read_damaged(small, seed)
+
+
 def test_slides_are_listed_once_each(tmp_path):
-    for name in ("b.svs", "a.tif", "notes.txt", "deeper/c.NDPI"):
+    for name in ("b.svs", "a.tif", "notes.txt", "._b.svs", "deeper/c.NDPI"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
     assert [path.name for path in list_slides([tmp_path])] == ["a.tif", "b.svs", "c.NDPI"]
@@ -108,8 +153,15 @@ def test_slides_are_listed_once_each(tmp_path):
     with pytest.raises(InputError, match="does not exist"):
         list_slides([tmp_path / "nowhere"])
     (tmp_path / "empty").mkdir()
+    (tmp_path / "empty" / "folder.tif").mkdir()
     with pytest.raises(InputError, match="holds no slides"):
         list_slides([tmp_path / "empty"])
+
+
+def test_a_link_to_nothing_is_named(tmp_path):
+    (tmp_path / "gone.svs").symlink_to(tmp_path / "nowhere.svs")
+    with pytest.raises(InputError, match=r"gone.svs is not a file"):
+        Slide(list_slides([tmp_path])[0])
 
 
 @needs_real_slide

@@ -114,11 +114,21 @@ def test_no_tissue_gives_no_tile_and_tissue_zero_keeps_all(tmp_path):
         (Wish(tissue=1.5), "tissue is 1.5"),
         (Wish(mpp=40), "mpp is 40"),
         (Wish(size=4000), "pass a smaller --size"),
+        (Wish(size=100, mpp=0.25, overlap=99, smallest=float("nan")), "smallest is nan"),
     ],
 )
 def test_impossible_wishes_are_refused(pyramid, wish, message):
     with Slide(pyramid) as slide, pytest.raises(InputError, match=message):
         tile(slide, wish)
+
+
+def test_more_tiles_than_any_slide_has_are_refused(pyramid, monkeypatch):
+    monkeypatch.setattr("bagwise.slides.tiling.MOST_TILES", 1000)
+    with Slide(pyramid) as slide:
+        with pytest.raises(InputError, match="would have 3072 tiles; pass a larger --size or a smaller --overlap"):
+            tile(slide, Wish(size=32, mpp=0.25))
+        with pytest.raises(InputError, match="would have 3072 tiles"):
+            tile(slide, Wish(size=128, mpp=0.25, overlap=96))
 
 
 @needs_real_slide

@@ -1,6 +1,7 @@
 """bagwise import: a folder of another tool's features and a table of labels → a folder of bags."""
 
 import contextlib
+import shlex
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -29,7 +30,9 @@ def import_(
     tool: Annotated[str | None, typer.Option(help="clam, trident, stamp or slideflow; found out if not given.")] = None,
     mpp: Annotated[float | None, typer.Option(help="Micrometres a level-0 pixel (STAMP, slideflow).")] = None,
     patches: Annotated[Path | None, typer.Option(help="Folder of CLAM's or TRIDENT's patch files.")] = None,
-    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out slides that cannot be read.")] = False,
+    skip_bad: Annotated[
+        bool, typer.Option("--skip-bad", help="Leave out slides that cannot be read, or lack a label or features.")
+    ] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the bags that OUT holds.")] = False,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -53,7 +56,7 @@ def import_(
         report = import_features(found.features, table, out, overwrite=overwrite, progress=progress, **settings)
     _tell(output, report.as_dict())
     output.wrote(out, f"{report.bags} bags, {report.instances} instances")
-    output.say(f"next: bagwise train {out} runs/first")
+    output.say(f"next: {shlex.join(['bagwise', 'train', str(out), 'runs/first'])}")
     output.result({"out": str(out), "tool": found.features.tool, "reason": found.reason, **report.as_dict()})
 
 

@@ -26,6 +26,7 @@ PARAMETERS: dict[str, Parameter] = {
     "pooling": Parameter(str, "gated attention, attention, max, mean, log-sum-exp, noisy-or …"),
     "level": Parameter(str, "embedding or instance."),
     "encoder": Parameter(str, "auto, mlp, lenet, nucleus cnn or identity."),
+    "connections": Parameter(str, "Past the mlp's last layer: deep supervision or residual."),
     "attention_width": Parameter(int, "Hidden units of the attention, L."),
     "heads": Parameter(int, "Attentions side by side."),
     "epochs": Parameter(int, "Passes over the bags."),

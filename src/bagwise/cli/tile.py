@@ -25,6 +25,7 @@ def tile(
     as_json: Json = False,
 ) -> None:
     """Find the tissue of whole slides and list the tiles on it, with a thumbnail of each slide to look at."""
+    from bagwise.errors import InputError
     from bagwise.slides.packages import check_openslide
     from bagwise.slides.slide import list_slides
     from bagwise.slides.tiling import Wish, check
@@ -34,8 +35,12 @@ def tile(
     wanted = 0.5 if mpp is None and level is None else mpp
     wish = Wish(size, wanted, level, overlap, tissue, smallest, slide_mpp)
     check(wish)
+    if out.exists() and not out.is_dir():
+        raise InputError(f"{out} is a file; choose another --out")
     found: dict[str, Any] = {"folder": str(out), "tiles": {}, "skipped": [], "bad": {}}
     _tile_all(list_slides(slides), out, wish, skip_bad, found, output)
+    if not found["tiles"]:
+        raise InputError(f"no slide can be read: {'; '.join(found['bad'].values())}")
     output.result(found)
     _tell(found, out, output)
 

@@ -24,7 +24,7 @@ class Unknown(ABC):
 
     @abstractmethod
     def best(self, scores: np.ndarray) -> np.ndarray:
-        """The guess of the least loss, by scores of all rows; none is better than the first it could be."""
+        """The guess of the least loss, by scores of all rows: a function of them alone."""
 
     @abstractmethod
     def points(self, guess: np.ndarray) -> Points:

@@ -4,8 +4,8 @@
 
     MI-Kernel   u = 1 / √Σₐ Σ_b k(xₐ, x_b)    mi-Graph   u = Wₐ / Σ W
 
-A mass is a term of the exponent: with tₐ = log uₐ − γ ‖xₐ‖² each summand is exp(2γ xₐ · x'_b + tₐ + t'_b), so a block of
-pairs is one matrix product and one exponential. Blocks are cut through the rows, not between bags: memory is bounded
+A mass is a term of the exponent: with tₐ = log uₐ − γ ‖xₐ‖² each summand is exp(2γ xₐ · x'_b + tₐ + t'_b), so a block
+of pairs is one matrix product and one exponential. Blocks are cut through the rows, not between bags: memory is bounded
 whatever the size of a bag.
 """
 
@@ -44,7 +44,7 @@ class Piece(NamedTuple):
 
 def gram(bags: Bags, masses: np.ndarray, gamma: float, block: int = BLOCK) -> np.ndarray:
     """(n_bags, n_bags): the kernel between all bags."""
-    points = _points(bags.instances, masses, gamma)
+    points = _points(bags.instances, masses, gamma, bags.instances.mean(axis=0))
     pieces = list(_pieces(bags.offsets, block))
     kernel = np.zeros((len(bags), len(bags)))
     for number, left in enumerate(pieces):
@@ -73,8 +73,9 @@ def expansion(
     block: int = BLOCK,
 ) -> np.ndarray:
     """(n, n_scores): uₐ Σ_s βₛ k(xₐ, xₛ), over centers xₛ with a row of coefficients βₛ each."""
-    points, others = _points(rows, masses, gamma), _points(centers, np.ones(len(centers)), gamma)
-    weights = tensor(coefficients)
+    middle = centers.mean(axis=0)
+    points, others = _points(rows, masses, gamma, middle), _points(centers, np.ones(len(centers)), gamma, middle)
+    weights = tensor(coefficients).clone()  # in memory of torch's own: products depend on where their factors lie
     values = torch.zeros(len(rows), weights.shape[1], dtype=torch.float64)
     for left in _slices(len(rows), block):
         for right in _slices(len(centers), block):
@@ -82,9 +83,10 @@ def expansion(
     return values.numpy()
 
 
-def _points(rows: np.ndarray, masses: np.ndarray, gamma: float) -> Points:
-    squares = np.einsum("nw,nw->n", rows, rows)
-    return Points(tensor(rows), tensor(np.log(masses) - gamma * squares))
+def _points(rows: np.ndarray, masses: np.ndarray, gamma: float, middle: np.ndarray) -> Points:
+    centered = tensor(rows) - tensor(middle)  # distances do not change, and far from zero they keep their digits
+    squares = (centered * centered).sum(dim=1)
+    return Points(centered, tensor(np.log(masses)) - gamma * squares)
 
 
 def _pairs(left: Points, right: Points, gamma: float) -> Tensor:

@@ -104,7 +104,7 @@ class BagEstimator(ClassifierMixin, BaseEstimator, ABC):
             X = rows_as_bags(rows)
         self.classes_, targets = class_numbers(y, len(X))
         self._check_classes()
-        self.likelihood_ = likelihoods.for_classes(len(self.classes_))
+        self.likelihood_ = self._likelihood(len(self.classes_))
         self.instance_shape_ = tuple(X.instance_shape)
         self.n_features_in_ = int(np.prod(X.instance_shape))
         self.extractor_ = X.extractor
@@ -114,6 +114,10 @@ class BagEstimator(ClassifierMixin, BaseEstimator, ABC):
     def _check_classes(self) -> None:
         """Refuse classes that the method cannot tell apart."""
         return
+
+    def _likelihood(self, n_classes: int) -> Likelihood:
+        """What the method's scores mean."""
+        return likelihoods.for_classes(n_classes)
 
     def _draw_seed(self) -> int:
         if self.random_state is None:

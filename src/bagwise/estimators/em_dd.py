@@ -10,6 +10,8 @@ the mean distance of training instances from their mean is ``initial_distance``,
 s = 1 every P vanishes among 166). Concepts of several starts vote, and the decision falls at P = ½: on bags held out of
 the training folds of the five classical sets ten concepts rank better than the one of the lowest loss (mean AUC 0.83
 against 0.81), and a threshold learned from the training bags decides worse than ½ (accuracy 0.756 against 0.765).
+The accuracy first published for Musk1, 96.8 %, chose the concept by the test bags; chosen honestly it was 84.8 %
+(Andrews, Tsochantaridis & Hofmann 2003).
 """
 
 from dataclasses import dataclass
@@ -115,7 +117,7 @@ class EMDD(InstanceEstimator):
 
     >>> from bagwise.datasets import load_dataset
     >>> bags = load_dataset("needles", n_bags=60)
-    >>> model = EMDD(random_state=0).fit(bags, bags.labels)
+    >>> model = EMDD(starts=3, random_state=0).fit(bags, bags.labels)
     >>> model.score_instances(bags).shape == model.weigh(bags).shape == (bags.n_instances,)
     True
     """

@@ -14,8 +14,8 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from bagwise.bags import Bags
-from bagwise.estimators.kernel_machine import KernelMachine
 from bagwise.estimators.gamma import resolve_gamma
+from bagwise.estimators.kernel_machine import KernelMachine
 from bagwise.estimators.support_bags import SupportBags
 from bagwise.quantities import real_number
 
@@ -59,7 +59,7 @@ class MiGraph(KernelMachine):
     def __init__(
         self,
         gamma: Any = "scale",
-        C: Any = 1.0,
+        C: Any = 10.0,
         standardize: Any = True,
         calibration: Any = 3,
         random_state: Any = None,

@@ -1,8 +1,8 @@
 """Kernels between rows, and the decision function of a support vector machine as plain arrays.
 
-    linear   k(x, z) = xᵀz
-    rbf      k(x, z) = exp(−γ |x − z|²)
-    f(x) = Σⱼ cⱼ k(x, zⱼ) + b
+linear   k(x, z) = xᵀz
+rbf      k(x, z) = exp(−γ |x − z|²)
+f(x) = Σⱼ cⱼ k(x, zⱼ) + b
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,8 @@
-"""The base of the support vector machines on a kernel between bags."""
+"""The base of the support vector machines on a kernel between bags.
+
+Their defaults (C = 10, gamma by scikit-learn's rule, a minimax power of 2) were chosen by the mean accuracy on three
+sets that are none of the paper's five: ucsb-breast, newsgroups-1 and brown-creeper.
+"""
 
 from abc import ABC
 from typing import Any

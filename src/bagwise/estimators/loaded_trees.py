@@ -41,9 +41,9 @@ def _parts(thing: Any) -> Iterator[Any]:
 def _is_sound(part: Any) -> bool:
     if isinstance(part, Tree):
         return part.node_count == part.capacity >= 1 and _points_within(part)
-    if isinstance(part, BaseDecisionTree):
+    if isinstance(part, BaseDecisionTree) and hasattr(part, "tree_"):
         return part.tree_.n_features == part.n_features_in_
-    if isinstance(part, BaseForest | BaseGradientBoosting):
+    if isinstance(part, BaseForest | BaseGradientBoosting) and hasattr(part, "estimators_"):
         return all(tree.n_features_in_ == part.n_features_in_ for tree in np.ravel(part.estimators_))
     return True
 

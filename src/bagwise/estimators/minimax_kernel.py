@@ -13,8 +13,8 @@ import numpy as np
 
 from bagwise import segments
 from bagwise.bags import Bags
-from bagwise.estimators.kernel_machine import KernelMachine
 from bagwise.estimators.gamma import resolve_gamma
+from bagwise.estimators.kernel_machine import KernelMachine
 from bagwise.estimators.learned import Learned
 from bagwise.estimators.precomputed_svm import one_against_rest
 from bagwise.quantities import real_number, whole_number
@@ -71,7 +71,7 @@ class MinimaxKernel(KernelMachine):
         self,
         gamma: Any = "scale",
         power: Any = 2,
-        C: Any = 1.0,
+        C: Any = 10.0,
         standardize: Any = True,
         calibration: Any = 3,
         random_state: Any = None,

@@ -15,11 +15,14 @@ from torch import Tensor, nn
 from bagwise import models, randomness
 from bagwise.augmentation import build_augmentation
 from bagwise.bags import Bags, fingerprint
+from bagwise.connections import CONNECTIONS
 from bagwise.errors import InputError
 from bagwise.estimators import saving
 from bagwise.estimators.contract import BagEstimator, Judged
 from bagwise.estimators.taking import known_class_numbers
 from bagwise.inputs import Prepare, scaling
+from bagwise.likelihoods import Likelihood
+from bagwise.names import choose
 from bagwise.pooling import Settings
 from bagwise.quantities import real_number, shown, whole_number
 from bagwise.randomness import Purpose
@@ -36,6 +39,7 @@ class BagClassifier(BagEstimator):
     pooling : name ("gated attention", "attention", "max", "mean", "log-sum-exp", "noisy-or" …) or a ``Pooling``
     level : "embedding" (pool, then classify) or "instance" (classify, then pool)
     encoder : "auto", "mlp", "lenet", "nucleus cnn", "identity", or a module that maps (n, …) to (n, width)
+    connections : None, or past the last layer of the mlp: "deep supervision" or "residual"
     attention_width : L, the hidden units of the attention
     heads : attentions side by side
     epochs, batch_size : passes over the bags; bags a step (1 in the paper)
@@ -65,6 +69,7 @@ class BagClassifier(BagEstimator):
         pooling: Any = "gated attention",
         level: Any = "embedding",
         encoder: Any = "auto",
+        connections: Any = None,
         attention_width: Any = 128,
         heads: Any = 1,
         epochs: Any = 100,
@@ -87,6 +92,7 @@ class BagClassifier(BagEstimator):
         self.pooling = pooling
         self.level = level
         self.encoder = encoder
+        self.connections = connections
         self.attention_width = attention_width
         self.heads = heads
         self.epochs = epochs
@@ -197,6 +203,12 @@ class BagClassifier(BagEstimator):
         training, held = self._tasks(bags, targets, validation)
         return settings, training, held
 
+    def _likelihood(self, n_classes: int) -> Likelihood:
+        likelihood = super()._likelihood(n_classes)
+        if self.connections is None:
+            return likelihood
+        return choose(self.connections, CONNECTIONS, "connections").likelihood(likelihood)
+
     def _check_parameters(self, validated: bool) -> None:
         """Refuse what neither the training settings nor the model's parts would notice."""
         whole_number("attention_width", self.attention_width, least=1)
@@ -242,6 +254,7 @@ class BagClassifier(BagEstimator):
                 encoder=copy.deepcopy(self.encoder),
                 pooling=copy.deepcopy(self.pooling),
                 level=self.level,
+                connections=self.connections,
                 dropout=self.dropout,
                 settings=Settings(self.attention_width, self.heads),
                 generator=generator,
@@ -252,7 +265,7 @@ class BagClassifier(BagEstimator):
 
     def _identity(self, settings: TrainingSettings, training: Task, held: Task | None) -> dict[str, Any]:
         """What a checkpoint must share with the run that goes on from it."""
-        names = ("level", "attention_width", "heads", "dropout", "standardize", "validation")
+        names = ("level", "connections", "attention_width", "heads", "dropout", "standardize", "validation")
         tasks = {"training bags": training, "validation bags": held}
         return {
             **asdict(settings),

@@ -53,7 +53,7 @@ class Space(ABC):
         """The plane of the least objective."""
 
     @abstractmethod
-    def machine(self, plane: Plane) -> KernelExpansion:
+    def function(self, plane: Plane) -> KernelExpansion:
         """The plane as a function of rows."""
 
 
@@ -86,7 +86,7 @@ class ExactSpace(Space):
         intercept = float(solver.intercept_[0])
         return Plane(coefficients, intercept, 0.5 * float(coefficients @ products), products + intercept)
 
-    def machine(self, plane: Plane) -> KernelExpansion:
+    def function(self, plane: Plane) -> KernelExpansion:
         return expand(self.kernel, self.rows, plane.coefficients, plane.intercept)
 
 
@@ -136,7 +136,7 @@ class NystromSpace(Space):
         complexity = 0.5 * (float(normal @ normal) + intercept**2)
         return Plane(self.whitening @ normal, intercept, complexity, self.features @ normal + intercept)
 
-    def machine(self, plane: Plane) -> KernelExpansion:
+    def function(self, plane: Plane) -> KernelExpansion:
         return expand(self.kernel, self.landmarks, plane.coefficients, plane.intercept)
 
 

@@ -5,7 +5,7 @@
 With extremely randomised trees (Geurts et al. 2006) a strong and cheap baseline. The weight says how much of z is an
 instance's: 1/K of each mean, all of the least and greatest values that are its own (ties share), averaged over the
 columns of z by the importance that the classifier gives them (``feature_importances_``, or the size of ``coef_``), or
-evenly where it does not tell. That importance is the same for all bags: the weight does not know how this one was judged.
+evenly where it does not tell. That importance is one for all bags: the weight does not know how this one was judged.
 """
 
 from collections.abc import Callable, Sequence

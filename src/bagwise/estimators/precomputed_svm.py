@@ -1,6 +1,6 @@
 """A support vector machine on a kernel between bags, one class against the rest, as plain arrays.
 
-    score_c(X) = Σⱼ αⱼ_c k(X, Xⱼ) + b_c
+score_c(X) = Σⱼ αⱼ_c k(X, Xⱼ) + b_c
 """
 
 from typing import NamedTuple
@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.svm import SVC
 
 from bagwise.likelihoods import for_classes
-
 
 TOLERANCE = 1e-6  # libsvm's own 1e-3 lets the rounding of a kernel show in the fourth digit of a score
 

@@ -12,7 +12,6 @@ from sklearn.base import BaseEstimator
 from torch import Tensor, nn
 
 import bagwise
-from bagwise import likelihoods
 from bagwise.errors import InputError
 from bagwise.files import atomic_folder, damages, read_json, read_manifest, write_json, write_manifest
 from bagwise.quantities import shown
@@ -90,7 +89,7 @@ def load(kind: Any, folder: str | Path, modules: dict[str, Any]) -> Any:
     parameters = {name: unplain(value, kind.kinds) for name, value in description["parameters"].items()}
     estimator = found_kind(**_with_modules(parameters, modules, folder))
     estimator.classes_ = np.array(description["classes"]["values"], dtype=description["classes"]["dtype"])
-    estimator.likelihood_ = likelihoods.for_classes(len(estimator.classes_))
+    estimator.likelihood_ = estimator._likelihood(len(estimator.classes_))
     estimator.instance_shape_ = tuple(description["instance_shape"])
     estimator.n_features_in_ = int(np.prod(estimator.instance_shape_))
     if description["feature_names"]:

@@ -13,8 +13,8 @@ import numpy as np
 
 from bagwise.bags import Bags
 from bagwise.estimators.bag_kernels import norms
-from bagwise.estimators.kernel_machine import KernelMachine
 from bagwise.estimators.gamma import resolve_gamma
+from bagwise.estimators.kernel_machine import KernelMachine
 from bagwise.estimators.support_bags import SupportBags
 from bagwise.quantities import real_number
 
@@ -41,7 +41,7 @@ class MIKernel(KernelMachine):
         self,
         gamma: Any = "scale",
         power: Any = 1,
-        C: Any = 1.0,
+        C: Any = 10.0,
         standardize: Any = True,
         calibration: Any = 3,
         random_state: Any = None,

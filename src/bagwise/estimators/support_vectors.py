@@ -32,14 +32,14 @@ ALIKE = 1e-10  # scores this near each other, relative to their size, differ by 
 
 @dataclass(frozen=True)
 class SupportVectors(LearnedInstances):
-    """A machine of instances, and the way to it."""
+    """A function of instances, and the way to it."""
 
-    machine: KernelExpansion
+    function: KernelExpansion
     objectives: np.ndarray  # of each fit of a plane
     converged: bool
 
     def instance_scores(self, bags: Bags) -> np.ndarray:
-        return self.machine(bags.instances)[:, None]
+        return self.function(bags.instances)[:, None]
 
     def scores(self, bags: Bags) -> np.ndarray:
         return segments.max(tensor(self.instance_scores(bags)), tensor(bags.offsets)).numpy()
@@ -108,7 +108,7 @@ class SupportVectorEstimator(InstanceEstimator):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        return SupportVectors(space.machine(descent.plane), descent.objectives, descent.converged)
+        return SupportVectors(space.function(descent.plane), descent.objectives, descent.converged)
 
     def _space(self, rows: np.ndarray, seed: int) -> Space:
         kernel = build_kernel(self.kernel, self.gamma, rows)

@@ -18,11 +18,13 @@ def bootstrap(
     A draw in which a metric is not defined is left out of that metric; None where no draw defines it.
     """
     owners = np.arange(len(targets)) if groups is None else np.unique(groups, return_inverse=True)[1]
-    members = [np.flatnonzero(owners == owner) for owner in range(owners.max() + 1)]
+    sizes, members = np.bincount(owners), np.argsort(owners, kind="stable")  # bags, group after group
+    starts = np.cumsum(sizes) - sizes
     generator = randomness.generator(seed, Purpose.BOOTSTRAP)
     drawn: dict[str, list[float]] = {}
     for _ in range(DRAWS):
-        rows = np.concatenate([members[owner] for owner in generator.integers(len(members), size=len(members))])
+        chosen = generator.integers(len(sizes), size=len(sizes))
+        rows = members[_spans(starts[chosen], sizes[chosen])]
         for name, value in bag_metrics(targets[rows], probabilities[rows]).items():
             drawn.setdefault(name, [])
             if value is not None:
@@ -32,3 +34,13 @@ def bootstrap(
         name: (float(np.quantile(values, tail)), float(np.quantile(values, 1 - tail))) if values else None
         for name, values in drawn.items()
     }
+
+
+def _spans(starts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """The numbers start … start + size − 1 of each span, one span after the other.
+
+    >>> _spans(np.array([5, 0]), np.array([2, 3]))
+    array([5, 6, 0, 1, 2])
+    """
+    ends = np.cumsum(sizes)
+    return np.arange(ends[-1]) + np.repeat(starts - (ends - sizes), sizes)

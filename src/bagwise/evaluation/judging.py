@@ -4,9 +4,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bagwise.bags import Bags
 from bagwise.estimators import BagEstimator
 from bagwise.estimators.taking import as_bags, known_class_numbers
 from bagwise.evaluation.bag_metrics import bag_metrics
+from bagwise.evaluation.grouping import by_group
 from bagwise.evaluation.instance_metrics import instance_metrics
 from bagwise.evaluation.intervals import bootstrap
 
@@ -24,18 +26,35 @@ def evaluate(estimator: BagEstimator, bags: Any, y: Any) -> Evaluation:
     bags = as_bags(bags)
     targets = known_class_numbers(y, estimator.classes_, len(bags))
     probabilities, weights = estimator.judge(bags)
-    intervals = bootstrap(targets, probabilities, bags.groups)
     metrics: dict[str, Any] = {
         "n_bags": bags.n_bags,
         "n_instances": bags.n_instances,
-        "bags": {
-            name: {"value": value, "interval": intervals[name]}
-            for name, value in bag_metrics(targets, probabilities).items()
-        },
+        "bags": _with_intervals(targets, probabilities, bags.groups),
     }
+    if bags.groups is not None:
+        metrics |= _group_metrics(targets, probabilities, bags.groups)
     if bags.instance_labels is not None:
-        metrics["instances"] = {"weights": instance_metrics(bags, weights)}
-        scores = estimator.score_instances(bags) if hasattr(estimator, "score_instances") else None
-        if scores is not None and scores.ndim == 1:
-            metrics["instances"]["scores"] = instance_metrics(bags, scores)
+        metrics["instances"] = key_instances(estimator, bags, weights)
     return Evaluation(probabilities, weights, metrics)
+
+
+def _with_intervals(targets: np.ndarray, probabilities: np.ndarray, groups: np.ndarray | None) -> dict[str, Any]:
+    intervals = bootstrap(targets, probabilities, groups)
+    values = bag_metrics(targets, probabilities)
+    return {name: {"value": value, "interval": intervals[name]} for name, value in values.items()}
+
+
+def _group_metrics(targets: np.ndarray, probabilities: np.ndarray, groups: np.ndarray) -> dict[str, Any]:
+    """Metrics of groups (patients), where groups hold several bags and have one label each."""
+    grouped = by_group(targets, probabilities, groups)
+    if grouped is None or len(grouped.names) == len(targets):
+        return {}
+    found = _with_intervals(grouped.targets, grouped.probabilities, None)
+    return {"groups": {"n_groups": len(grouped.names), "metrics": found}}
+
+
+def key_instances(estimator: BagEstimator, bags: Bags, weights: np.ndarray) -> dict[str, Any]:
+    """Key-instance metrics of the weights, and of the scores of instances where the method has such, apart."""
+    found = {"weights": instance_metrics(bags, weights)}
+    scores = estimator.score_instances(bags) if hasattr(estimator, "score_instances") else None
+    return found if scores is None or scores.ndim > 1 else {**found, "scores": instance_metrics(bags, scores)}

@@ -48,11 +48,12 @@ def import_features(
 
     by_case : a bag is a case, its slides after one another; it has no positions, which mean nothing across slides
     extractor : the name of what made the features, where the files do not tell
-    skip_bad : leave out slides that cannot be read; without it the first one ends the import, and nothing is written
+    skip_bad : leave out slides that cannot be read, or that only the folder or only the labels name; without it the
+        first of them ends the import, and nothing is written
     """
     check_out(Path(out), overwrite)
     report = Imported()
-    planned = list(_planned(_chosen(features, labels, report), labels, by_case))
+    planned = list(_planned(_chosen(features, labels, report, skip_bad), labels, by_case))
     reader = SlideReader(features, extractor, skip_bad)
     with BagWriter(out) as writer:
         for done, (bag, slides) in enumerate(planned, start=1):
@@ -78,7 +79,8 @@ def check_out(out: Path, overwrite: bool) -> None:
         raise InputError(f"{out} holds bags already; add --overwrite to replace them, or choose a new folder")
 
 
-def _chosen(features: FeatureFolder, labels: dict[str, Label], report: Imported) -> list[str]:
+def _chosen(features: FeatureFolder, labels: dict[str, Label], report: Imported, skip_bad: bool) -> list[str]:
+    """The slides that have features and a label."""
     slides = features.slides()
     report.slides_found = len(slides)
     report.without_label = [slide for slide in slides if slide not in labels]
@@ -88,6 +90,11 @@ def _chosen(features: FeatureFolder, labels: dict[str, Label], report: Imported)
         raise InputError(
             f"no slide of {features.folder} has a label: it has {_some(slides)}, the labels name {_some([*labels])}; "
             "check the names"
+        )
+    if (report.without_label or report.without_features) and not skip_bad:
+        raise InputError(
+            f"{features.folder} and the labels name different slides: without a label: {_some(report.without_label)}; "
+            f"without features: {_some(report.without_features)}; mend the names, or leave these out with --skip-bad"
         )
     return chosen
 

@@ -1,4 +1,4 @@
-"""STAMP's feature folders: <slide>.h5 with `feats`, and `coords` in micrometres.
+"""STAMP's feature folders: <slide>.h5 with `feats`, and `coords` in micrometres, in folders as the slides were.
 
     position in level-0 pixels = coords / mpp        tile size in level-0 pixels = tile_size_um / mpp
 
@@ -6,12 +6,15 @@ The files do not tell the slide's resolution, mpp (tile_size_um / tile_size_px i
 are no positions: micrometres that pass for pixels are worse than none.
 """
 
+import functools
+import itertools
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
 from bagwise.errors import InputError
-from bagwise.formats.contract import FeatureFolder, Slide, checked, positive, stems
+from bagwise.formats.contract import FeatureFolder, Slide, checked, positive
 from bagwise.formats.h5 import open_h5
 
 SIZES = ("tile_size_um", "tile_size")  # the second before version 2.1, in micrometres too
@@ -28,20 +31,28 @@ class Stamp(FeatureFolder):
 
     @classmethod
     def recognise(cls, folder: Path) -> str | None:
-        for slide in stems(folder, ".h5")[:5]:
+        for path in itertools.islice(_files(folder), 5):
             try:
-                with open_h5(folder / f"{slide}.h5") as file:
+                with open_h5(path) as file:
                     if "feats" in file:
-                        return f"{slide}.h5 has the data set feats"
+                        return f"{path.name} has the data set feats"
             except InputError:  # a bad slide is told when it is read; another one may tell the tool
                 continue
         return None
 
     def slides(self) -> list[str]:
-        return stems(self.folder, ".h5")
+        return sorted(self._paths)
+
+    @functools.cached_property
+    def _paths(self) -> dict[str, Path]:
+        paths: dict[str, Path] = {}
+        for path in _files(self.folder):
+            if paths.setdefault(path.stem, path) != path:
+                raise InputError(f"{paths[path.stem]} and {path} are of slides of one name; rename or move one")
+        return paths
 
     def read(self, slide: str) -> Slide:
-        path = self.folder / f"{slide}.h5"
+        path = self._paths.get(slide, self.folder / f"{slide}.h5")
         with open_h5(path) as file:
             told, features = file.attributes("", *TOLD), file.rows("feats")
             coords = file.rows("coords") if "coords" in file else None
@@ -60,3 +71,8 @@ class Stamp(FeatureFolder):
         sizes = [size for name in SIZES if (size := positive(path, told, name)) is not None]
         tile_size = sizes[0] / self.mpp if sizes else None
         return checked(path, Slide(features, coords.astype(np.float64) / self.mpp, tile_size, extractor))
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """The h5 files of a folder and those below it; hidden files are drafts of others."""
+    return (path for path in folder.rglob("*.h5") if path.is_file() and not path.name.startswith("."))

@@ -5,14 +5,14 @@
 """
 
 from pathlib import Path
-from typing import Any
 
 from bagwise.errors import InputError
 from bagwise.formats.contract import FeatureFolder, Slide, checked, positive, stems
-from bagwise.formats.h5 import open_h5
+from bagwise.formats.h5 import H5, open_h5
 
 PREFIX = "features_"
-TOLD = ("patch_size_level0", "level0_width", "level0_height")
+SIDES = ("level0_width", "level0_height")
+TOLD = ("patch_size_level0", *SIDES)
 NOTE = "no tile sizes: they are in patches/<slide>_patches.h5; say where with --patches FOLDER"
 
 
@@ -36,12 +36,14 @@ class Trident(FeatureFolder):
         with open_h5(path) as file:
             features, positions = file.rows("features"), file.rows("coords") if "coords" in file else None
             extractor = file.attributes("features", "encoder").get("encoder")
-            told = file.attributes("coords", *TOLD) if positions is not None else {}
+            told = _told(path, file) if positions is not None else {}
         told = {**self._patches(slide), **told}
-        tile_size = positive(path, told, "patch_size_level0")
+        tile_size = told.get("patch_size_level0")
         extractor = str(extractor or self._features().resolve().name.removeprefix(PREFIX))
         note = NOTE if tile_size is None else ""
-        return checked(path, Slide(features, positions, tile_size, extractor, note), _bounds(path, told))
+        width, height = (told.get(side) for side in SIDES)
+        bounds = None if width is None or height is None else (width, height)
+        return checked(path, Slide(features, positions, tile_size, extractor, note), bounds)
 
     def _features(self) -> Path:
         inside = sorted(file for file in self.folder.iterdir() if file.is_dir() and file.name.startswith(PREFIX))
@@ -50,18 +52,19 @@ class Trident(FeatureFolder):
             raise InputError(f"{self.folder} has features of several encoders ({names}); give one of these folders")
         return inside[0] if inside else self.folder
 
-    def _patches(self, slide: str) -> dict[str, Any]:
+    def _patches(self, slide: str) -> dict[str, float]:
         """What TRIDENT's first step wrote of the positions, where that file is."""
         path = (self.patches or self._features().parent / "patches") / f"{slide}_patches.h5"
         if not path.is_file():
             return {}
         with open_h5(path) as file:
-            return file.attributes("coords", *TOLD)
+            return _told(path, file)
 
 
-def _bounds(path: Path, told: dict[str, Any]) -> tuple[float, float] | None:
-    width, height = positive(path, told, "level0_width"), positive(path, told, "level0_height")
-    return None if width is None or height is None else (width, height)
+def _told(path: Path, file: H5) -> dict[str, float]:
+    """What a file's attributes say of its positions."""
+    found = file.attributes("coords", *TOLD)
+    return {name: value for name in found if (value := positive(path, found, name)) is not None}
 
 
 def _told_by_files(folder: Path) -> str | None:

@@ -17,6 +17,7 @@ from bagwise.slides.picture_files import read_image
 from bagwise.writing import BagWriter
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp")
+LARGEST = 1 << 31  # bytes of the tiles of one image
 
 
 class Image(NamedTuple):
@@ -85,15 +86,23 @@ def write_image_bags(source: str | Path, folder: str | Path, tiling: Tiling) -> 
     return set_aside
 
 
-def _bags(images: Iterable[Image], tiling: Tiling, set_aside: list[str]) -> Iterator[dict[str, Any]]:
+def check(tiling: Tiling) -> None:
+    """Refuse what cannot be wanted, before any image is opened."""
+    for name, value in (("size", tiling.size), ("stride", tiling.stride)):
+        if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
+            raise InputError(f"{name} = {value}; give a whole number of pixels, at least 1")
     if not tiling.drop > 0:
         raise InputError(f"drop is {tiling.drop}; give the white share from which a tile is dropped, above 0")
+
+
+def _bags(images: Iterable[Image], tiling: Tiling, set_aside: list[str]) -> Iterator[dict[str, Any]]:
+    check(tiling)
     for image in images:
         pixels = read_image(image.path)
         if min(pixels.shape[:2]) < tiling.size:
             set_aside.append(image.name)
             continue
-        tiles, positions = cut(pixels, tiling.size, tiling.stride)
+        tiles, positions = _cut(image.path, pixels, tiling)
         kept = white_share(tiles, tiling.white) < tiling.drop
         if not kept.any():
             set_aside.append(image.name)
@@ -108,16 +117,36 @@ def _bags(images: Iterable[Image], tiling: Tiling, set_aside: list[str]) -> Iter
         }
 
 
+def _cut(path: Path, pixels: np.ndarray, tiling: Tiling) -> tuple[np.ndarray, np.ndarray]:
+    step = tiling.stride or tiling.size
+    number = ((pixels.shape[0] - tiling.size) // step + 1) * ((pixels.shape[1] - tiling.size) // step + 1)
+    if number * tiling.size**2 * 3 > LARGEST:
+        raise InputError(f"{path} would become {number:,} tiles, more than memory should hold; widen the stride")
+    return cut(pixels, tiling.size, step)
+
+
 def _of_folder(folder: Path) -> list[Image]:
     """Class sub-folders, or images without labels when there are no sub-folders with images."""
-    files = [file for file in sorted(folder.rglob("*")) if _is_image(file, folder)]
-    parts = [file.relative_to(folder).parts for file in files]
-    loose = [file for file, part in zip(files, parts, strict=True) if len(part) == 1]
-    if loose and len(loose) < len(files):
+    inside = [entry for entry in sorted(folder.iterdir()) if not entry.name.startswith(".")]
+    loose = [entry for entry in inside if _is_image(entry, folder)]
+    classes = {entry: _below(entry, folder) for entry in inside if entry.is_dir()}
+    labelled = [file for files in classes.values() for file in files]
+    if loose and labelled:
         raise InputError(f"{loose[0]} lies beside the class sub-folders; move it into one, or list the files in a csv")
-    return [
-        Image(file, "/".join(part), None if loose else part[0], None) for file, part in zip(files, parts, strict=True)
+    empty = [str(entry) for entry, files in classes.items() if not files]
+    if labelled and empty:
+        raise InputError(f"{empty[0]} is a class without images ({', '.join(SUFFIXES)}); fill it or take it away")
+    return [_image(file, folder, None) for file in loose] + [
+        _image(file, folder, entry.name) for entry, files in classes.items() for file in files
     ]
+
+
+def _below(entry: Path, folder: Path) -> list[Path]:
+    return [file for file in sorted(entry.rglob("*")) if _is_image(file, folder)]
+
+
+def _image(file: Path, folder: Path, label: str | None) -> Image:
+    return Image(file, file.relative_to(folder).as_posix(), label, None)
 
 
 def _of_table(table: Path) -> list[Image]:
@@ -127,4 +156,4 @@ def _of_table(table: Path) -> list[Image]:
 
 def _is_image(file: Path, folder: Path) -> bool:
     hidden = any(part.startswith(".") for part in file.relative_to(folder).parts)
-    return file.suffix.lower() in SUFFIXES and not hidden and file.is_file()
+    return file.suffix.lower() in SUFFIXES and not hidden and not file.is_dir()  # a link to nothing is not passed over

@@ -10,9 +10,13 @@ from typing import Any
 import numpy as np
 
 from bagwise.errors import InputError
+from bagwise.formats.claims import check_claim
 from bagwise.slides.packages import check_openslide
 
 SUFFIXES = (".svs", ".tif", ".tiff", ".ndpi", ".mrxs", ".scn", ".vms", ".vmu", ".bif", ".svslide", ".czi")
+MANY_FILES = (".mrxs", ".vms", ".vmu")  # the pixels lie in other files beside
+SIDES = ("width", "height")
+LARGEST_BLOCK = 1 << 28  # pixels that a slide stores in one piece; most have 2¹⁶
 PLAUSIBLE = (0.02, 20.0)  # micrometres a pixel of a microscope; 72 dots an inch would be 353
 READ_AT_ONCE = 2048  # side of the largest square read for an overview, so that no slide must fit into memory
 ROUNDING = 0.51  # pixels by which a region may differ from whole pixels of a level and still be them
@@ -30,7 +34,17 @@ class Slide:
         self._handle = _open(self.path)
         self.width, self.height = (int(side) for side in self._handle.dimensions)
         self.downsamples = tuple(float(factor) for factor in self._handle.level_downsamples)
+        self._check_claims()
         self.mpp = self._stated_mpp() if mpp is None else mpp
+
+    def _check_claims(self) -> None:
+        """Refuse sizes that only damage can explain: OpenSlide would end the process, or read for days."""
+        if self.path.suffix.lower() not in MANY_FILES:
+            check_claim(self.path, self.width * self.height * 3, self.path.stat().st_size, "pixels")
+        for level in range(len(self.downsamples)):
+            sides = [self._handle.properties.get(f"openslide.level[{level}].tile-{side}") for side in SIDES]
+            if None not in sides and math.prod(int(side) for side in sides) > LARGEST_BLOCK:
+                raise InputError(f"{self.path} is damaged: it claims blocks of {'×'.join(sides)} pixels; copy it again")
 
     def __enter__(self) -> "Slide":
         return self
@@ -124,13 +138,18 @@ def list_slides(sources: list[Path]) -> list[Path]:
     for source in sources:
         if not source.exists():
             raise InputError(f"{source} does not exist; give slides, or a folder of slides")
-        below = [file for file in sorted(source.rglob("*")) if file.suffix.lower() in SUFFIXES and file.is_file()]
+        below = [file for file in sorted(source.rglob("*")) if _is_slide(file)]
         for slide in below if source.is_dir() else [source]:
             if slides.setdefault(slide.stem, slide).resolve() != slide.resolve():
                 raise InputError(f"{slides[slide.stem]} and {slide} have the same name; rename one")
     if not slides:
         raise InputError(f"{sources[0]} holds no slides ({', '.join(SUFFIXES)}); check the path")
     return list(slides.values())
+
+
+def _is_slide(file: Path) -> bool:
+    """By its name; what is hidden is not looked at, and a link to nothing is not passed over."""
+    return file.suffix.lower() in SUFFIXES and not file.name.startswith(".") and not file.is_dir()
 
 
 def _open(path: Path) -> Any:
@@ -142,4 +161,6 @@ def _open(path: Path) -> Any:
     try:
         return openslide.OpenSlide(path)
     except openslide.OpenSlideError as error:
-        raise InputError(f"{path} is not a slide that OpenSlide can read ({error or 'unknown format'})") from None
+        raise InputError(
+            f"{path} is not a slide that OpenSlide can read ({error or 'unknown format'}); restore it from a copy"
+        ) from None

@@ -17,6 +17,7 @@ from bagwise.slides.tissue import find_tissue
 
 MASK_PIXELS_A_TILE = 32  # side of a tile on the mask
 HOLE = 1 / 4  # holes are filled up to this share of the smallest region: large gaps are not tissue
+MOST_TILES = 20_000_000  # of a grid; the finest scan of a whole slide has a million
 LARGEST_MASK = 4096  # longest side; slides with very many tiles get fewer mask pixels a tile
 
 
@@ -51,10 +52,13 @@ def tile(slide: Slide, wish: Wish) -> Tiles:
     """Find the tissue of a slide and the tiles on it."""
     check(wish)
     extent = tile_extent(slide, wish)
+    step = extent * (1 - wish.overlap / wish.size)
+    if (number := slide.width / step * slide.height / step) > MOST_TILES:
+        raise InputError(f"{slide.path} would have {number:.0f} tiles; pass a larger --size or a smaller --overlap")
     scale = max(1, extent // MASK_PIXELS_A_TILE, -(-max(slide.width, slide.height) // LARGEST_MASK))
     region = wish.smallest * (extent / scale) ** 2
     mask = find_tissue(slide.overview(scale), region, region * HOLE)
-    grid = positions(slide.width, slide.height, extent, extent * (1 - wish.overlap / wish.size))
+    grid = positions(slide.width, slide.height, extent, step)
     return Tiles(grid[tissue_share(mask, grid, extent, scale) >= wish.tissue], extent, mask, scale)
 
 
@@ -66,6 +70,8 @@ def check(wish: Wish) -> None:
         raise InputError(f"size is {wish.size}, overlap {wish.overlap}; an overlap is at least 0 and below the size")
     if not 0 <= wish.tissue <= 1:
         raise InputError(f"tissue is {wish.tissue}; give the least share of a tile, from 0 to 1")
+    if not 0 <= wish.smallest < np.inf:
+        raise InputError(f"smallest is {wish.smallest}; give the tiles that a region of tissue must have, 0 or more")
     for name, value in (("mpp", wish.mpp), ("slide-mpp", wish.slide_mpp)):
         if value is not None and not is_plausible(value):
             raise InputError(f"{name} is {value}; give micrometres a pixel, such as 0.5")

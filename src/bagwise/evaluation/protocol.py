@@ -1,0 +1,89 @@
+"""Which bags are learned from and which are judged: repeated stratified folds, hold-outs, or splits from files.
+
+Bags of a group (a patient) are never on both sides, unless the user says so and is warned.
+"""
+
+import warnings
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from bagwise import randomness
+from bagwise.bags import Bags
+from bagwise.errors import InputError
+from bagwise.folds import stratified_folds
+from bagwise.quantities import whole_number
+from bagwise.randomness import Purpose
+from bagwise.splits import hold_out
+
+
+class Split(NamedTuple):
+    """One fit and one judgement: rows to learn from, rows to judge, and where it stands in the protocol."""
+
+    repeat: int
+    fold: int
+    training: np.ndarray
+    test: np.ndarray
+
+
+def repeated_folds(
+    bags: Bags, targets: np.ndarray, n_folds: int = 10, n_repeats: int = 1, seed: int = 0, grouped: bool = True
+) -> list[Split]:
+    """Stratified k-fold cross-validation, repeated with other folds; by group where bags have groups.
+
+    >>> from bagwise.datasets import load_dataset
+    >>> bags = load_dataset("needles", n_bags=20)
+    >>> [len(split.test) for split in repeated_folds(bags, bags.labels, n_folds=5)]
+    [4, 4, 4, 4, 4]
+    """
+    whole_number("folds", n_folds, least=2)
+    whole_number("repeats", n_repeats, least=1)
+    _check_counts(targets, n_folds)
+    groups = _groups(bags, grouped)
+    splits = []
+    for repeat in range(n_repeats):
+        draw = randomness.integer(seed, Purpose.SPLIT, 2, repeat)
+        for fold, (training, test) in enumerate(stratified_folds(targets, groups, n_folds, draw)):
+            splits.append(Split(repeat, fold, training, test))
+    return checked(splits, groups)
+
+
+def repeated_hold_out(
+    bags: Bags, targets: np.ndarray, share: float = 0.2, n_repeats: int = 1, seed: int = 0, grouped: bool = True
+) -> list[Split]:
+    """A share of the bags held out, by class and by group, as often as asked."""
+    groups = _groups(bags, grouped)
+    splits = []
+    for repeat in range(whole_number("repeats", n_repeats, least=1)):
+        draw = randomness.integer(seed, Purpose.SPLIT, 3, repeat)
+        splits.append(Split(repeat, 0, *hold_out(targets, groups, share, draw)))
+    return checked(splits, groups)
+
+
+def checked(splits: Sequence[Split], groups: np.ndarray | None) -> list[Split]:
+    """Splits that judge no bag, and no group, that was learned from; others are refused."""
+    for split in splits:
+        place = f"repeat {split.repeat}, fold {split.fold}"
+        if len(split.training) == 0 or len(split.test) == 0:
+            raise InputError(f"{place} has no {'training' if len(split.training) == 0 else 'test'} bags")
+        if shared := np.intersect1d(split.training, split.test).tolist():
+            raise InputError(f"{place} judges bags that it learns from: rows {shared[:5]}; keep the two sides apart")
+        if groups is not None and (shared := np.intersect1d(groups[split.training], groups[split.test]).tolist()):
+            raise InputError(f"{place} has groups on both sides: {shared[:5]}; keep a group's bags together")
+    return list(splits)
+
+
+def _groups(bags: Bags, grouped: bool) -> np.ndarray | None:
+    if bags.groups is not None and not grouped:
+        warnings.warn(
+            "bags of one group (a patient) may be on both sides of a split: scores will be too good", stacklevel=3
+        )
+        return None
+    return bags.groups
+
+
+def _check_counts(targets: np.ndarray, n_folds: int) -> None:
+    fewest = int(np.unique(targets, return_counts=True)[1].min())
+    if fewest < n_folds:
+        raise InputError(f"a class has {fewest} bags, too few for {n_folds} folds; ask for at most {max(fewest, 2)}")
