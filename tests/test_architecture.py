@@ -24,7 +24,7 @@ ORDER = [
     ["estimators"],
     ["evaluation"],
     ["runs"],
-    ["summary"],
+    ["comparing", "summary"],
     ["report"],
     ["cli"],
 ]

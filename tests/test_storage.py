@@ -88,7 +88,7 @@ def test_missing_and_cut_files_are_never_loaded(tmp_path, file):
 @pytest.mark.parametrize("folder", ["", "."])
 def test_the_folder_one_stands_in_is_no_place_for_bags(tmp_path, monkeypatch, folder):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(InputError, match="is the folder you stand in.*; give a new path"):
+    with pytest.raises(InputError, match=r"is the folder you stand in.*; give a new path"):
         save_bags(sample(), folder)
     assert list(tmp_path.iterdir()) == []
 

@@ -23,12 +23,12 @@ def hold_out(targets: np.ndarray, groups: np.ndarray | None, share: float, seed:
     share = real_number("the share to hold out", share)
     if not 0 < share < 1:
         raise InputError(f"the share to hold out is {share}; it must lie between 0 and 1")
-    split = _by_class if groups is None else _by_group
-    kept, held = split(targets, groups, share, seed % (1 << 32))
+    seed %= 1 << 32
+    kept, held = _by_class(targets, share, seed) if groups is None else _by_group(targets, groups, share, seed)
     return np.sort(kept), np.sort(held)
 
 
-def _by_class(targets: np.ndarray, groups: None, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def _by_class(targets: np.ndarray, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
     classes, counts = np.unique(targets, return_counts=True)
     if counts.min() < 2:
         raise _too_rare(classes[counts.argmin()])

@@ -118,7 +118,9 @@ def _alone(called: str, instances: Any, **companions: Any) -> Bags:
     """Bags of this bag alone, so that all is checked as ever; the message names the bag."""
     rows = np.asanyarray(instances)
     fields = {name: [companions.pop(title)] for name, title in COLUMNS.items() if title in companions}
-    arrays = {name: np.asarray(value) for name, value in {**companions, **fields}.items() if value is not None}
+    arrays: dict[str, Any] = {
+        name: np.asarray(value) for name, value in {**companions, **fields}.items() if value is not None
+    }
     offsets = np.array([0, len(rows) if rows.ndim else 0])
     try:
         return Bags(rows, offsets, **{"names": np.array([called]), **arrays})

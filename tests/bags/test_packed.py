@@ -106,14 +106,6 @@ def test_an_array_is_shared_and_a_mapped_file_stays_on_disk(tmp_path):
     assert bags.instances[0].tolist() == [5.0, 5.0]
 
 
-def test_what_is_no_array_or_hides_values_is_refused():
-    with unchecked(), pytest.raises(InputError, match=r"instances cannot be read as an array .*; give a NumPy array"):
-        Bags([[1.0], [2.0, 3.0]], [0, 2])
-    hidden = np.ma.masked_array(np.ones((2, 1)), mask=[[True], [False]])
-    with pytest.raises(InputError, match="instances are masked; fill in what is hidden, or drop it"):
-        Bags(hidden, np.array([0, 2]))
-
-
 def test_writing_into_one_bag_raises():
     with pytest.raises(ValueError, match="read-only"):
         full_bags([2, 1])[0][0, 0] = 5.0

@@ -1,6 +1,8 @@
 """bagwise extract, as a user runs it."""
 
 import json
+import signal
+import subprocess
 import time
 
 import pytest
@@ -9,7 +11,7 @@ from bagwise.slides.claims import claimed
 from bagwise.slides.tile_files import tile_to_file
 from bagwise.slides.tiling import Wish
 from bagwise.storage import load_bags
-from command_line import bagwise, refused
+from command_line import bagwise, command, refused
 from slides.slide_files import write_pyramid
 
 pytest.importorskip("openslide")
@@ -38,6 +40,30 @@ def test_pixels_with_labels_become_bags(tiles, tmp_path):
     assert bags.labels.tolist() == [0, 1]
     assert bags.groups.tolist() == ["p", "q"]
     assert bags.instance_shape == (32, 32, 3)
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_extraction_leaves_nothing_behind_and_says_how_to_go_on(tmp_path, number, code):
+    write_pyramid(tmp_path / "one.tif", levels=2)
+    tiles = tmp_path / "tiles"
+    entry = tile_to_file(tmp_path / "one.tif", tiles, Wish(size=16, mpp=0.25))
+    words = command("extract", tiles, "--out", tmp_path / "bags", "--batch-size", "1")
+    process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
+    try:
+        while not list(tiles.glob("features-pixels/.*.draft")):
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.send_signal(number)
+        said = process.communicate(timeout=60)[1]
+    finally:
+        process.kill()
+        process.wait()
+    assert len(entry.positions) == 4096  # too many to be done before the signal comes
+    assert process.returncode == code
+    assert "stopped; run the same command again to go on" in said
+    assert "Traceback" not in said
+    assert list(tiles.glob("features-pixels/*")) == list(tiles.glob("features-pixels/.*")) == []
+    assert not (tmp_path / "bags").exists()
 
 
 def test_mistakes_are_refused_at_once(tiles, tmp_path):

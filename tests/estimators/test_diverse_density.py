@@ -70,7 +70,7 @@ def test_the_loss_of_single_rows_is_precise_for_near_and_far():
 
 
 @pytest.mark.parametrize("positive", [True, False])
-@pytest.mark.parametrize("spans", [[0.2, 1.5], [1e-6, 3.0, 30.0], [35.0, 36.5, 40.0], [45.0, 46.0]], ids=str)
+@pytest.mark.parametrize("spans", [[0.2, 1.5], [1e-6, 3.0, 30.0], [21.0, 22.0], [36.0, 38.0, 40.0]], ids=str)
 def test_the_noisy_or_is_precise_for_near_and_far(spans, positive):
     found = noisy_or_loss(np.array(spans), np.array([0, len(spans)]), np.array([positive]))
     np.testing.assert_allclose(found.value, exact_noisy_or(spans, positive), rtol=1e-12)

@@ -98,7 +98,7 @@ def test_several_classes():
 
 def test_parameters_of_the_members_can_be_searched():
     grid = GridSearchCV(Ensemble(MiFV(calibration=0), n=2), {"estimator__C": [0.1, 1.0]}, cv=2).fit(NEEDLES, WORDS)
-    assert grid.best_estimator_.members_[0].C == grid.best_params_["estimator__C"]
+    assert grid.best_params_["estimator__C"] == grid.best_estimator_.members_[0].C
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,18 @@ import json
 import numpy as np
 import pytest
 import torch
+from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.gaussian_process import GaussianProcessClassifier
+from sklearn.gaussian_process.kernels import RBF
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from torch import nn
 
 from bagwise.datasets import load_dataset
 from bagwise.errors import InputError
-from bagwise.estimators import BagClassifier
+from bagwise.estimators import BagClassifier, BagEstimator, PooledClassifier
+from bagwise.estimators.saving import plain, unplain
 from bagwise.pooling import POOLINGS, LogSumExp, Max
 from bagwise.storage import save_bags
 
@@ -104,3 +111,34 @@ def test_the_files_hold_no_pickle(tmp_path):
     json.loads((tmp_path / "model" / "model.json").read_text())
     header = (tmp_path / "model" / "model.safetensors").read_bytes()[8:9]
     assert header == b"{"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        ("mean", "max"),
+        ["mean", ("max", 3)],
+        {1: 2.0},
+        ExtraTreesClassifier(7, class_weight={0: 1.0, 1: 2.0}),
+        make_pipeline(StandardScaler(), LogisticRegression(C=3.0)),
+        PooledClassifier(make_pipeline(StandardScaler(), ExtraTreesClassifier(7)), ["mean"]),
+    ],
+    ids=str,
+)
+def test_parameters_come_back_from_json(value):
+    again = unplain(json.loads(json.dumps(plain(value))), BagEstimator.kinds)
+    assert type(again) is type(value)
+    assert repr(again) == repr(value)
+
+
+@pytest.mark.parametrize(
+    "name", ["sklearn.base.clone", "sklearn.nowhere.Forest", "sklearn.svm.os", "os.system", "Forest"]
+)
+def test_a_file_cannot_name_anything_but_estimators(name):
+    with pytest.raises(InputError, match="unknown to this"):
+        unplain({"estimator": name, "parameters": {}}, BagEstimator.kinds)
+
+
+def test_a_parameter_that_json_cannot_hold_is_refused():
+    with pytest.raises(InputError, match=r"the parameter RBF\(length_scale=1\) \(RBF\) cannot be saved"):
+        plain(GaussianProcessClassifier(RBF()))

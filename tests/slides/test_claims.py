@@ -1,5 +1,6 @@
 """Claims: one owner at a time, given up on exit, taken over when the owner is dead."""
 
+import errno
 import json
 import os
 import signal
@@ -73,6 +74,17 @@ def test_a_claim_whose_owner_died_before_writing_is_taken(claim):
     assert owner(claim) == "another process"
     with claimed(claim) as mine:
         assert mine
+
+
+def test_a_full_disk_leaves_no_claim_without_a_name(claim, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(OSError, match="No space left") as found, claimed(claim):
+        pass
+    assert found.value.filename == str(claim)
+    assert not claim.exists()
 
 
 def test_of_many_at_once_one_wins(claim):

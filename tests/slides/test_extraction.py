@@ -1,5 +1,6 @@
 """Extraction: cut and resumed, or shared by processes, it gives the same files; the bags are the tiles' features."""
 
+import contextlib
 import signal
 import subprocess
 import sys
@@ -10,7 +11,8 @@ import pytest
 
 from bagwise.errors import InputError
 from bagwise.files import damages
-from bagwise.slides.extraction import extract
+from bagwise.slides.claims import claimed
+from bagwise.slides.extraction import extract, feature_file
 from bagwise.slides.labels import Labelled
 from bagwise.slides.packing import pack
 from bagwise.slides.slide import Slide
@@ -34,7 +36,8 @@ class Slow:
         time.sleep(0.05)
         return (tiles.mean(axis=(1, 2)) / 255).astype(np.float16)
 
-print(",".join(extract(sys.argv[1], Slow(), batch_size=2).done))
+found = extract(sys.argv[1], Slow(), batch_size=2)
+print(",".join(found.done), len(found.elsewhere), sep=";")
 """
 
 
@@ -124,6 +127,23 @@ def test_bad_slides_are_named_and_skipped_on_demand(tiles, tmp_path):
     assert left_behind(tiles) == []
 
 
+@pytest.mark.skipif(not hasattr(signal, "SIGXFSZ"), reason="no limit on file sizes here")
+def test_a_full_disk_is_an_error_and_leaves_nothing_behind(tiles):
+    """A limit on the size of files stands in for the disk; a memory map would end the process instead."""
+    import resource
+
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN), resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, before[1][1]))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            extract(tiles, None)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before[1])
+        signal.signal(signal.SIGXFSZ, before[0])
+    assert feature_files(tiles) == {}
+    assert left_behind(tiles) == []
+
+
 def test_another_slide_under_the_same_name_is_refused(tiles, tmp_path):
     write_pyramid(tmp_path / "slide-0.tif", np.full((300, 512, 3), 200, dtype=np.uint8), levels=1)
     with pytest.raises(InputError, match="its size differs"):
@@ -148,6 +168,24 @@ def test_slides_without_tiles_are_set_aside(tmp_path):
     result = extract(tiles, MEAN)
     assert (result.empty, result.done) == (["blank"], ["slide-0"])
     assert pack(tiles, tmp_path / "bags", MEAN) == 1
+
+
+def test_slides_that_another_process_ends_meanwhile_are_found_done(tiles):
+    """It ends slide-0, and dies over slide-1, while this one works on slide-2."""
+    first, second, _ = list_tiles(tiles)
+    held = contextlib.ExitStack()
+    for entry in (first, second):
+        assert held.enter_context(claimed(feature_file(entry, MEAN).with_name(f"{entry.name}.claim")))
+
+    class Watching(MeanColour):
+        def features(self, batch):
+            if not feature_file(first, MEAN).exists():
+                held.close()
+                np.save(feature_file(first, MEAN), np.zeros((16, 3), dtype=np.float16))
+            return super().features(batch)
+
+    found = extract(tiles, Watching())
+    assert (found.done, found.skipped, found.elsewhere) == (["slide-2", "slide-1"], ["slide-0"], {})
 
 
 def start(tiles):
@@ -185,9 +223,10 @@ def test_killed_midway_and_resumed_the_files_are_identical(tiles, tmp_path):
 def test_two_processes_share_a_folder_without_doing_a_slide_twice(tmp_path):
     tiles = make_tiles(tmp_path, 6)
     processes = [start(tiles), start(tiles)]
-    done = [process.communicate(timeout=120)[0].strip().split(",") for process in processes]
+    said = [process.communicate(timeout=120)[0].strip().split(";") for process in processes]
     assert [process.returncode for process in processes] == [0, 0]
-    assert sorted(done[0] + done[1]) == [f"slide-{number}" for number in range(6)]
+    assert sorted(",".join(done for done, _ in said if done).split(",")) == [f"slide-{number}" for number in range(6)]
+    assert any(elsewhere == "0" for _, elsewhere in said)  # the last one knows that all is done
     assert left_behind(tiles) == []
 
 

@@ -4,11 +4,14 @@ import json
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from bagwise.errors import InputError
 from bagwise.slides.tile_files import check_target, find_tiles, list_tiles, read_tiles, tile_to_file
 from bagwise.slides.tiling import Wish
 from bagwise.writing import BagWriter
+from slides.damage import damaged
 from slides.slide_files import TISSUE, write_pyramid
 
 pytest.importorskip("openslide")
@@ -60,12 +63,31 @@ def test_tiles_done_before_are_found_and_other_ones_refused(tiled):
         ({"positions": [[10**30, 0]]}, "is damaged"),
         ({"tile_size": None}, "is damaged"),
         ({"wish": 3}, "is damaged"),
+        ({"size": 0}, "is damaged"),
+        ({"size": 10**9}, "is damaged"),
+        ({"tile_size": -5}, "is damaged"),
+        ({"slide": 7}, "is damaged"),
     ],
 )
 def test_damage_is_refused_by_name(tiled, tmp_path, change, message):
     (tmp_path / "one.json").write_text(json.dumps(json.loads(tiled.path.read_text()) | change))
     with pytest.raises(InputError, match=f"one.json.*{message}"):
         read_tiles(tmp_path / "one.json")
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(st.integers(0, 1_000_000))
+def test_damaged_tile_files_are_read_or_refused(tiled, seed):
+    path = tiled.path.with_name("damaged.json")
+    path.write_bytes(damaged(tiled.path.read_bytes(), seed))
+    try:
+        found = read_tiles(path)
+    except InputError as mistake:
+        assert "damaged.json" in str(mistake)
+    else:
+        assert (found.positions + found.extent <= [found.width, found.height]).all()
+    finally:
+        path.unlink()
 
 
 def test_an_empty_folder_says_how_to_make_tiles(tmp_path):

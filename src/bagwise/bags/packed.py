@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from bagwise.bags import checks, describe, tables
-from bagwise.bags.companions import check_companions, checked_names, kind_of
+from bagwise.bags.arrays import array_of, joined, locked, offsets_of, table_of
+from bagwise.bags.companions import check_companions, checked_names
 from bagwise.errors import InputError
 
 PER_BAG = ("labels", "names", "groups", "tile_sizes")
@@ -57,18 +58,18 @@ class Bags:
         for name in ARRAYS:
             value = getattr(self, name)
             if value is not None:
-                object.__setattr__(self, name, _locked(_array(name, value)))
+                object.__setattr__(self, name, locked(array_of(name, value)))
         if self.names is not None:
-            object.__setattr__(self, "names", _locked(checked_names(self.names)))
+            object.__setattr__(self, "names", locked(checked_names(self.names)))
         checks.check_layout(self.instances, self.offsets, self.names)
-        object.__setattr__(self, "offsets", _locked(self.offsets.astype(np.int64)))
+        object.__setattr__(self, "offsets", locked(self.offsets.astype(np.int64)))
         check_companions(self)
         checks.check_finite(self.instances, self.offsets, self.names)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Lock the arrays again, which come out of a pickle or a deep copy writeable."""
         for name, value in state.items():
-            object.__setattr__(self, name, _locked(value) if name in ARRAYS and value is not None else value)
+            object.__setattr__(self, name, locked(value) if name in ARRAYS and value is not None else value)
 
     @classmethod
     def trusted(cls, extractor: str | None = None, **arrays: np.ndarray | None) -> "Bags":
@@ -77,7 +78,7 @@ class Bags:
         object.__setattr__(bags, "extractor", extractor)
         for name in ARRAYS:
             value = arrays.get(name)
-            object.__setattr__(bags, name, None if value is None else _locked(value))
+            object.__setattr__(bags, name, None if value is None else locked(value))
         return bags
 
     @classmethod
@@ -88,7 +89,7 @@ class Bags:
         array([1, 2])
         """
         names = companions.get("names")
-        arrays = [_table(bag, checks.called(names, number)) for number, bag in enumerate(bags)]
+        arrays = [table_of(bag, checks.called(names, number)) for number, bag in enumerate(bags)]
         if not arrays:
             raise InputError("there are no bags in the list; pass at least one")
         checks.check_sizes(np.array([len(array) if array.ndim else 1 for array in arrays]), names)
@@ -103,7 +104,7 @@ class Bags:
                     f"{checks.called(names, 0)} of {arrays[0].shape[1:]}; every instance must have the same shape"
                 )
         sizes = [len(array) for array in arrays]
-        return cls(np.concatenate(arrays), _offsets(sizes), **_arrays({"labels": labels, **companions}))
+        return cls(np.concatenate(arrays), offsets_of(sizes), **_arrays({"labels": labels, **companions}))
 
     @classmethod
     def from_frame(
@@ -135,9 +136,9 @@ class Bags:
         for name in PER_BAG + PER_INSTANCE:
             values = [getattr(part, name) for part in parts]
             if all(value is not None for value in values):
-                companions[name] = _joined(name, values)
+                companions[name] = joined(name, values)
         sizes = np.concatenate([part.sizes for part in parts])
-        return cls(np.concatenate([part.instances for part in parts]), _offsets(sizes), **companions)
+        return cls(np.concatenate([part.instances for part in parts]), offsets_of(sizes), **companions)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -198,7 +199,7 @@ class Bags:
 
     def _select(self, chosen: np.ndarray) -> "Bags":
         sizes = self.sizes[chosen]
-        offsets = _offsets(sizes)
+        offsets = offsets_of(sizes)
         neighbours = len(chosen) > 0 and bool((np.diff(chosen) == 1).all())
         take: Any
         if neighbours:  # a view: no row is copied, or read from a memory-mapped file
@@ -236,45 +237,8 @@ class Bags:
         return describe.table(self)
 
 
-def _locked(value: Any) -> np.ndarray:
-    """A read-only view: Bags never change, and never lock the caller's own array."""
-    view = np.asanyarray(value).view()
-    view.flags.writeable = False
-    return view
-
-
-def _array(name: str, value: Any) -> np.ndarray:
-    """What was given as an array in this machine's byte order, the only one torch reads."""
-    try:
-        array = np.asanyarray(value)
-    except (TypeError, ValueError, RuntimeError) as error:
-        raise InputError(f"{name} cannot be read as an array ({error}); give a NumPy array") from None
-    if isinstance(array, np.ma.MaskedArray):
-        raise InputError(f"{name} are masked; fill in what is hidden, or drop it")
-    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
-
-
-def _table(bag: Any, called: str) -> np.ndarray:
-    try:
-        return np.asarray(bag)
-    except ValueError:
-        raise InputError(f"{called} has rows of different lengths; every instance must have the same shape") from None
-
-
-def _joined(name: str, values: list[np.ndarray]) -> np.ndarray:
-    """One after the other; 1 and "1" are not to become the same label or group, as they would in NumPy."""
-    kinds = {kind_of(name, value) for value in values} if name in ("labels", "groups") else set()
-    if len(kinds) > 1 and kinds != {"int", "float"}:
-        raise InputError(f"cannot concatenate {name} of different kinds, {', '.join(sorted(kinds))}; convert one first")
-    return np.concatenate(values)
-
-
-def _offsets(sizes: Any) -> np.ndarray:
-    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-
-
 def _arrays(values: dict[str, Any]) -> dict[str, Any]:
     """Lists become arrays; what is missing, or no array at all, stays as it is."""
     return {
-        name: _array(name, value) if value is not None and name in ARRAYS else value for name, value in values.items()
+        name: array_of(name, value) if value is not None and name in ARRAYS else value for name, value in values.items()
     }

@@ -5,7 +5,7 @@ import sys
 
 import typer
 
-from bagwise.cli import check, data, demo, doctor, extract, imports, judge, report, tile, train  # noqa: F401 (they register)
+from bagwise.cli import check, compare, data, demo, doctor, extract, imports, judge, report, tile, train  # noqa: F401 (they register)
 from bagwise.cli.app import app
 from bagwise.errors import InputError
 

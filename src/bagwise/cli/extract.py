@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from bagwise.cli.app import app
+from bagwise.cli.interruption import interruptible
 from bagwise.cli.output import Json, Output, Quiet
 
 SLIDE, LABEL, CASE = "slide_id", "label", "case_id"
@@ -87,10 +88,14 @@ def _extract(tiles: Path, extractor: Any, slides: Path | None, batch_size: int, 
 
     from bagwise.slides.extraction import extract
 
-    with Progress(console=Console(stderr=True), disable=not output.talks) as bar:
+    with interruptible() as interruption, Progress(console=Console(stderr=True), disable=not output.talks) as bar:
         tasks: dict[str, Any] = {}
 
         def watch(name: str, done: int, total: int) -> None:
+            if interruption.requested():  # the slide is given up and its claim with it, so that others may take it
+                bar.stop()
+                typer.echo("stopped; run the same command again to go on", err=True)
+                raise typer.Exit(interruption.exit_code)
             if name not in tasks:
                 tasks[name] = bar.add_task(name.replace("[", "\\["), total=total)
             bar.update(tasks[name], completed=done)
@@ -120,7 +125,8 @@ def _tell(found: Any, tiles: Path, out: Path, packed: int | None, labelled: bool
     if found.elsewhere:
         for name, owner in found.elsewhere.items():
             output.say(f"{name} is in the hands of {owner}")
-        output.say(f"nothing packed yet: run the same command again when they are done (a dead one's claim: {tiles})")
+        output.say("nothing packed yet: run the same command again when they are done")
+        output.say(f"if one died on another machine, remove its .claim file below {tiles} first")
     elif packed is not None:
         output.wrote(out, f"{packed} bag{'s' * (packed != 1)}")
         again = f"list labels for the names in {out / 'bags.csv'} (slide_id, label) and run it again with --labels"

@@ -1,8 +1,9 @@
 """What a command says: tables for people, one JSON object for scripts, or nothing."""
 
+import contextlib
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -66,6 +67,19 @@ class Output:
             ]
             counted = next(iter(sources.values()))["n_bags"]
             self.table(f"key instances, {counted} bags", values, ("mean over bags, by", *sources))
+
+    @contextlib.contextmanager
+    def progress(self, doing: str) -> Iterator[Callable[[int, int], None]]:
+        """A bar for as long as the block runs; it is moved by calling ``(done, total)``."""
+        if not self.talks:
+            yield lambda done, total: None
+            return
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        columns = (TextColumn(doing), BarColumn(bar_width=16), MofNCompleteColumn(), TimeRemainingColumn())
+        with Progress(*columns) as bar:
+            task = bar.add_task("", total=None)
+            yield lambda done, total: bar.update(task, completed=done, total=total)
 
     def wrote(self, path: Path, what: str) -> None:
         self.say(f"wrote {what}: {path}")

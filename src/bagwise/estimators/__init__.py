@@ -1,5 +1,6 @@
 """Estimators of bags behind scikit-learn's surface."""
 
+from bagwise.estimators.adjusted import Adjusted
 from bagwise.estimators.contract import BagEstimator
 from bagwise.estimators.em_dd import EMDD
 from bagwise.estimators.ensemble import Ensemble
@@ -10,6 +11,7 @@ from bagwise.estimators.minimax_kernel import MinimaxKernel
 from bagwise.estimators.naive import NaiveClassifier
 from bagwise.estimators.network import BagClassifier
 from bagwise.estimators.pooled import PooledClassifier
+from bagwise.estimators.selected import Selected
 from bagwise.estimators.set_kernel import MIKernel
 from bagwise.estimators.vlad import MiVLAD
 from bagwise.estimators.witness_svm import MISVM
@@ -17,6 +19,7 @@ from bagwise.estimators.witness_svm import MISVM
 __all__ = [
     "EMDD",
     "MISVM",
+    "Adjusted",
     "BagClassifier",
     "BagEstimator",
     "Ensemble",
@@ -28,4 +31,5 @@ __all__ = [
     "MinimaxKernel",
     "NaiveClassifier",
     "PooledClassifier",
+    "Selected",
 ]

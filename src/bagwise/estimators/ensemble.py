@@ -1,6 +1,8 @@
 """An ensemble: one method with several seeds on the same bags, its answers averaged, and how far they differ.
 
-p = 1/n Σₘ pₘ        a = 1/n Σₘ aₘ        spread = the standard deviation over the members
+    p = 1/n Σₘ pₘ        a = 1/n Σₘ aₘ        spread = the standard deviation over the members
+
+The spread says how much of an answer is owed to the seed, not how sure the method is of it.
 """
 
 from typing import Any, NamedTuple

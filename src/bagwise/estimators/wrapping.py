@@ -87,9 +87,8 @@ def _check(classifier: Any) -> None:
             f"estimator is {shown(classifier)}; give a classifier of scikit-learn that has predict_proba or "
             "decision_function, e.g. LogisticRegression()"
         )
-    if any(
-        name.endswith("decision_function_shape") and value == "ovo" for name, value in classifier.get_params().items()
-    ):
+    shapes = [value for name, value in classifier.get_params().items() if name.endswith("decision_function_shape")]
+    if "ovo" in shapes:
         raise InputError("the classifier decides between pairs of classes; set its decision_function_shape to 'ovr'")
 
 

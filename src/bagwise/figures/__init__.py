@@ -1,6 +1,7 @@
 """Figures: arrays and an Axes in, Axes out; no files, no model."""
 
 from bagwise.figures.bag_strip import draw_bag_strip
+from bagwise.figures.box_plot import draw_box_plot
 from bagwise.figures.calibration import draw_calibration
 from bagwise.figures.confusion import draw_confusion
 from bagwise.figures.learning_curves import draw_learning_curves
@@ -15,6 +16,7 @@ __all__ = [
     "data_uri",
     "displayable",
     "draw_bag_strip",
+    "draw_box_plot",
     "draw_calibration",
     "draw_confusion",
     "draw_learning_curves",

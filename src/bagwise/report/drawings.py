@@ -10,8 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from bagwise import figures
-from bagwise.curves import PrecisionRecallPoints, RocPoints
-from bagwise.figures.calibration import CalibrationBins
+from bagwise.curves import CalibrationBins, PrecisionRecallPoints, RocPoints
 from bagwise.figures.style import shortened
 from bagwise.report.words import number
 from bagwise.summary import Plain

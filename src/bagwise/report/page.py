@@ -5,12 +5,10 @@ summarise → plain dictionary → figures as inline SVG → templates/report.ht
 
 from pathlib import Path
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from bagwise.files import atomic
 from bagwise.metric_names import KEY_METRICS, METRICS
 from bagwise.report.drawings import draw_figures
-from bagwise.report.words import interval, number, share
+from bagwise.report.templating import fill_template
 from bagwise.runs import REPORT, Run
 from bagwise.summary import Plain, summarise
 
@@ -26,14 +24,5 @@ def write_report(run: Run, path: Path | None = None) -> Path:
 
 def render(summary: Plain) -> str:
     """The page of a summary."""
-    environment = Environment(
-        loader=PackageLoader("bagwise.report", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"number": number, "share": share, "interval": interval}
-    page = environment.get_template("report.html.j2")
     words = {"metric_words": METRICS, "key_metric_words": KEY_METRICS}
-    return page.render(**summary, **words, drawings=draw_figures(summary))
+    return fill_template("report.html.j2", **summary, **words, drawings=draw_figures(summary))

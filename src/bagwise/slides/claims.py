@@ -58,12 +58,21 @@ def _take(path: Path) -> int | None:
         except FileNotFoundError:  # it ended just now
             return None
     if _lock(handle, fresh) and (fresh or _is_dead(path, handle)):
-        os.ftruncate(handle, 0)
-        os.lseek(handle, 0, os.SEEK_SET)
-        os.write(handle, json.dumps({"pid": os.getpid(), "host": socket.gethostname()}).encode())
+        _sign(path, handle)
         return handle
     os.close(handle)
     return None
+
+
+def _sign(path: Path, handle: int) -> None:
+    try:
+        os.ftruncate(handle, 0)
+        os.lseek(handle, 0, os.SEEK_SET)
+        os.write(handle, json.dumps({"pid": os.getpid(), "host": socket.gethostname()}).encode())
+    except OSError as error:  # a full disk: no claim without a name is left behind
+        path.unlink(missing_ok=True)
+        os.close(handle)
+        raise OSError(error.errno, error.strerror, str(path)) from None
 
 
 def _lock(handle: int, fresh: bool) -> bool:

@@ -10,7 +10,7 @@ import contextlib
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import BinaryIO, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -59,20 +59,36 @@ def extract(
     if batch_size < 1:
         raise InputError(f"batch size is {batch_size}; it must be at least 1")
     result = Extraction([], [], [], {}, {})
-    for entry in list_tiles(tiles):
-        target = feature_file(entry, extractor)
-        if not len(entry.positions):
-            result.empty.append(entry.name)
-        elif target.exists():
-            result.skipped.append(entry.name)
-        else:
-            try:
-                _extract_one(entry, target, extractor, slides, batch_size, watch, result)
-            except InputError as mistake:
-                if not skip_bad:
-                    raise
-                result.bad[entry.name] = str(mistake)
+    entries = list_tiles(tiles)
+    for entry in entries:
+        _visit(entry, extractor, slides, batch_size, skip_bad, watch, result)
+    for entry in [entry for entry in entries if entry.name in result.elsewhere]:
+        del result.elsewhere[entry.name]  # done by now, or left by a process that died: so the last one finds all done
+        _visit(entry, extractor, slides, batch_size, skip_bad, watch, result)
     return result
+
+
+def _visit(
+    entry: TileFile,
+    extractor: Encodes | None,
+    slides: Path | None,
+    batch_size: int,
+    skip_bad: bool,
+    watch: Watch,
+    result: Extraction,
+) -> None:
+    target = feature_file(entry, extractor)
+    if not len(entry.positions):
+        result.empty.append(entry.name)
+    elif target.exists():
+        result.skipped.append(entry.name)
+    else:
+        try:
+            _extract_one(entry, target, extractor, slides, batch_size, watch, result)
+        except InputError as mistake:
+            if not skip_bad:
+                raise
+            result.bad[entry.name] = str(mistake)
 
 
 def feature_file(entry: TileFile, extractor: Encodes | None) -> Path:
@@ -106,30 +122,33 @@ def _write_features(
 ) -> None:
     """Batch by batch onto the disk: no slide must fit into memory."""
     total = len(entry.positions)
-    rows = None
-    with Slide(slide_path) as slide, _whole(target) as draft:
+    with Slide(slide_path) as slide, _whole(target) as stream:
         if (slide.width, slide.height) != (entry.width, entry.height):
             raise InputError(f"{slide_path} is not the slide that {entry.path} was made from: its size differs")
         for start in range(0, total, batch_size):
             corners = entry.positions[start : start + batch_size].tolist()
             batch = np.stack([slide.read(x, y, entry.extent, entry.size) for x, y in corners])
             values = batch if extractor is None else extractor.features(batch)
-            if rows is None:
-                shape = (total, *values.shape[1:])
-                rows = np.lib.format.open_memmap(draft, mode="w+", dtype=values.dtype, shape=shape)
-            rows[start : start + len(values)] = values
+            if start == 0:
+                _write_header(stream, (total, *values.shape[1:]), values.dtype)
+            stream.write(np.ascontiguousarray(values).data)
             watch(entry.name, start + len(values), total)
-        if rows is not None:
-            rows.flush()
+
+
+def _write_header(stream: BinaryIO, shape: tuple[int, ...], dtype: np.dtype) -> None:
+    """Of an npy file. Not a memory map: on a full disk, writing to one ends the process without a word."""
+    facts = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(stream, facts)
 
 
 @contextlib.contextmanager
-def _whole(target: Path) -> Iterator[Path]:
+def _whole(target: Path) -> Iterator[BinaryIO]:
     """Like ``files.atomic``, but with one draft a slide: a killed process leaves nothing behind for good."""
     draft = target.with_name(f".{target.stem}.draft")
     try:
-        yield draft
-        with draft.open("rb") as stream:
+        with draft.open("wb") as stream:
+            yield stream
+            stream.flush()
             os.fsync(stream.fileno())
         draft.replace(target)
     finally:

@@ -114,7 +114,10 @@ def _working(module: str, name: str) -> Any:
     try:
         return importlib.import_module(module)
     except Exception as error:
-        raise InputError(f"extractor '{name}' needs {module}, which does not work here ({_line(error)})") from None
+        raise InputError(
+            f"extractor '{name}' needs {module}, which does not work here ({_line(error)}); install one that fits torch "
+            f"{torch.__version__}, or choose another --encoder, such as {LITE}"
+        ) from None
 
 
 def _half(values: np.ndarray, name: str) -> np.ndarray:

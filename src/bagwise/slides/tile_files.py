@@ -18,6 +18,7 @@ from bagwise.slides.tiling import Tiles, Wish, tile
 from bagwise.writing import KIND as BAGS
 
 KIND = "bagwise tiles"
+LARGEST_SIZE = 1 << 14  # side of a tile in pixels
 THUMBNAIL = 1024  # longest side
 FRAME = (20, 110, 60)
 
@@ -96,6 +97,8 @@ def read_tiles(path: Path) -> TileFile:
         slide, mpp, wish = Path(content["slide"]), content["mpp"], dict(content["wish"])
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{path} is damaged ({error}); remove it and run bagwise tile again") from None
+    if not 1 <= size <= LARGEST_SIZE or min(extent, width, height) < 1:
+        raise InputError(f"{path} is damaged: no tile has {size} pixels; remove it and run bagwise tile again")
     if len(corners) and ((corners < 0).any() or (corners + extent > [width, height]).any()):
         raise InputError(f"{path} has tiles outside its slide of {width}×{height}; run bagwise tile again")
     return TileFile(path, slide, width, height, mpp, size, extent, corners, wish)

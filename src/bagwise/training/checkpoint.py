@@ -102,7 +102,7 @@ def _digest(tensors: dict[str, Tensor], text: str) -> str:
     digest = hashlib.sha256(text.encode())
     for name in sorted(tensors):
         digest.update(name.encode())
-        digest.update(tensors[name].reshape(-1).view(torch.uint8).numpy())  # bytes, also of what NumPy does not know
+        digest.update(tensors[name].reshape(-1).view(torch.uint8).numpy().data)  # bytes: NumPy knows no bfloat16
     return digest.hexdigest()
 
 

@@ -1,0 +1,92 @@
+"""bagwise compare: several methods on the same splits of DATA → one table, box plots, pairwise differences."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from bagwise.cli.app import app
+from bagwise.cli.method_options import read_methods
+from bagwise.cli.output import Json, Output, Quiet
+from bagwise.cli.parameters import read_options, with_parameters
+from bagwise.metric_names import METRICS
+
+EXAMPLE = "Example: bagwise compare musk1 --methods attention,mi-SVM,MI-SVM,mi-Graph --folds 10 --repeats 5 --workers 2"
+
+
+@app.command(epilog=EXAMPLE)
+@with_parameters
+def compare(
+    data: Annotated[str, typer.Argument(help="A data set's name, a folder of bags, a table, or a folder of images.")],
+    methods: Annotated[
+        str, typer.Option(help="Names with commas between them, or all; case tells mi-SVM from MI-SVM.")
+    ],
+    out: Annotated[Path | None, typer.Option(help="The folder to write. [default: comparisons/DATA]")] = None,
+    folds: Annotated[int, typer.Option(help="Folds of the cross-validation.")] = 10,
+    repeats: Annotated[int, typer.Option(help="How often, each time with other folds.")] = 1,
+    hold_out: Annotated[float | None, typer.Option(help="Judge a share of the bags instead of folds.")] = None,
+    workers: Annotated[int, typer.Option(help="Processes; they change the time, never the numbers.")] = 1,
+    ungrouped: Annotated[bool, typer.Option("--ungrouped", help="Let bags of a group stand on both sides.")] = False,
+    data_option: Annotated[list[str] | None, typer.Option(help="NAME=VALUE for the reader of DATA.")] = None,
+    config: Annotated[
+        Path | None, typer.Option(help='TOML: [methods."MI-SVM"] C = 10; [select."MI-SVM"] C = [1, 10].')
+    ] = None,
+    quiet: Quiet = False,
+    as_json: Json = False,
+    **flags: Any,
+) -> None:
+    """Compare methods over repeated stratified folds, by group where there are groups; run again, it goes on.
+
+    Flags of training are for the networks among the methods; --seed is for folds and methods.
+    """
+    from bagwise.comparing import compare as run
+    from bagwise.comparing.plan import make_plan
+
+    seed = flags.pop("seed")
+    given = {name: value for name, value in flags.items() if value is not None}
+    parameters, grids = read_methods(methods, given, config)
+    plan = make_plan(
+        data,
+        parameters,
+        options=read_options(data_option or []),
+        selection=grids,
+        folds=folds,
+        repeats=repeats,
+        hold_out=hold_out,
+        grouped=not ungrouped,
+        seed=0 if seed is None else seed,
+    )
+    output = Output(quiet, as_json)
+    folder = out or Path("comparisons") / Path(data).stem
+    with output.progress("fits") as progress:
+        comparison = run(folder, plan, workers=workers, progress=progress)
+    _show(comparison, output)
+
+
+def _show(comparison: Any, output: Output) -> None:
+    """Print the table, write everything that is made from the units, and say where."""
+    from bagwise.comparing.tables import SHOWN, difference_rows, latex_table, score_rows
+    from bagwise.files import atomic
+    from bagwise.report.comparison_page import BOXES, write_comparison_page
+    from bagwise.runs import write_table
+
+    folder = comparison.folder
+    write_table(folder / "table.csv", score_rows(comparison))
+    write_table(folder / "differences.csv", [row for metric in BOXES for row in difference_rows(comparison, metric)])
+    with atomic(folder / "table.tex") as draft:
+        draft.write_text(latex_table(comparison), encoding="utf-8")
+    page = write_comparison_page(comparison)
+    rows = [(method, *(_cell(scores[name].errors) for name in SHOWN)) for method, scores in comparison.scores.items()]
+    output.table("mean ± corrected error over folds", rows, ("", *(METRICS[name][0] for name in SHOWN)))
+    for name, what in (("table.csv", "scores"), ("differences.csv", "differences"), ("table.tex", "LaTeX table")):
+        output.wrote(folder / name, what)
+    output.wrote(page, "page")
+    output.result({"comparison": str(folder), "page": str(page), "scores": score_rows(comparison)})
+
+
+def _cell(errors: Any) -> str:
+    if errors.mean is None:
+        return "n/a"
+    return (
+        f"{errors.mean:.3f}" if errors.corrected_error is None else f"{errors.mean:.3f} ± {errors.corrected_error:.3f}"
+    )

@@ -1,0 +1,81 @@
+"""A comparison is a folder: the plan, the environment, and a file for each method on each split.
+
+plan.json           data, methods, protocol: enough to repeat it
+environment.json    versions and machine
+units/METHOD/       repeat-fold.json: predictions and metrics of one fit
+table.csv …         made from these
+"""
+
+from functools import cached_property
+from itertools import combinations
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from bagwise.errors import InputError
+from bagwise.evaluation.cross_validation import Scores, Unit, metric_values, summarise_units, test_share
+from bagwise.evaluation.errors import Difference, paired_difference
+from bagwise.files import read_json
+
+KIND = "bagwise comparison"
+PLAN = "plan.json"
+UNITS = "units"
+
+
+def unit_path(folder: Path, method: str, repeat: int, fold: int) -> Path:
+    """Where the unit of a method on a split is written."""
+    return folder / UNITS / method / f"{repeat:03d}-{fold:03d}.json"
+
+
+class Pair(NamedTuple):
+    """Two methods on the same folds."""
+
+    first: str
+    second: str
+    difference: Difference
+
+
+class Comparison:
+    """A comparison, read from its folder; one that was cut is read as far as it went."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        stored = read_json(self.folder / PLAN)
+        if not isinstance(stored, dict) or not isinstance(stored.get("plan"), dict):
+            raise InputError(f"{self.folder / PLAN} is damaged; make the comparison again")
+        self.plan: dict[str, Any] = stored["plan"]
+
+    @cached_property
+    def units(self) -> dict[str, list[Unit]]:
+        """The units of each method, in the order of the plan; methods without any are left out."""
+        found = {
+            name: [read_json(path) for path in sorted((self.folder / UNITS / name).glob("*.json"))]
+            for name in self.plan["methods"]
+        }
+        return {name: units for name, units in found.items() if units}
+
+    @cached_property
+    def scores(self) -> dict[str, dict[str, Scores]]:
+        """For each method, every metric with its errors."""
+        return {name: summarise_units(units) for name, units in self.units.items()}
+
+    def differences(self, metric: str) -> list[Pair]:
+        """Every pair of methods by their difference in a metric, on the folds that both have done."""
+        pairs = []
+        for first, second in combinations(self.units, 2):
+            shared = _shared(self.units[first], self.units[second])
+            difference = (
+                paired_difference(
+                    metric_values(shared[0], metric), metric_values(shared[1], metric), test_share(shared[0])
+                )
+                if shared[0]
+                else None
+            )
+            if difference is not None:
+                pairs.append(Pair(first, second, difference))
+        return pairs
+
+
+def _shared(first: list[Unit], second: list[Unit]) -> tuple[list[Unit], list[Unit]]:
+    places = [{(unit["repeat"], unit["fold"]): unit for unit in units} for units in (first, second)]
+    both = sorted(places[0].keys() & places[1].keys())
+    return [places[0][place] for place in both], [places[1][place] for place in both]

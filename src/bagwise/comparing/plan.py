@@ -1,0 +1,90 @@
+"""What a comparison consists of: data, methods with their parameters, a protocol; stored as JSON, found again."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bagwise.bags import Bags
+from bagwise.errors import InputError
+from bagwise.estimators.contract import BagEstimator
+from bagwise.estimators.methods import build_method, method_name
+from bagwise.estimators.selected import Selected
+from bagwise.evaluation.protocol import Split, checked, repeated_folds, repeated_hold_out
+from bagwise.runs import known_labels
+from bagwise.sources import open_source
+
+
+class Plan(NamedTuple):
+    """Everything that decides the numbers of a comparison; the number of workers is not part of it."""
+
+    data: str
+    options: dict[str, Any]
+    methods: dict[str, dict[str, Any]]  # parameters of each
+    selection: dict[str, dict[str, list[Any]]]  # grids of those whose parameters are chosen within training bags
+    folds: int
+    repeats: int
+    hold_out: float | None
+    grouped: bool
+    seed: int
+
+
+def make_plan(
+    data: str,
+    methods: dict[str, dict[str, Any]],
+    *,
+    options: dict[str, Any] | None = None,
+    selection: dict[str, dict[str, list[Any]]] | None = None,
+    folds: int = 10,
+    repeats: int = 1,
+    hold_out: float | None = None,
+    grouped: bool = True,
+    seed: int = 0,
+) -> Plan:
+    """A plan with every method under its full name, and parameters that its estimator has."""
+    named = {method_name(name): parameters for name, parameters in methods.items()}
+    if not named:
+        raise InputError("there are no methods to compare; name at least one")
+    grids = {method_name(name): grid for name, grid in (selection or {}).items()}
+    if left := grids.keys() - named.keys():
+        raise InputError(f"parameters are to be selected for {', '.join(sorted(left))}, which is not compared")
+    plan = Plan(data, options or {}, named, grids, folds, repeats, hold_out, grouped, seed)
+    for name in named:
+        build(plan, name)
+    return plan
+
+
+def build(plan: Plan, name: str) -> BagEstimator:
+    """The estimator of a method of the plan."""
+    estimator = build_method(name, **plan.methods[name])
+    return Selected(estimator, plan.selection[name]) if name in plan.selection else estimator
+
+
+class Material(NamedTuple):
+    """The bags of a plan, their labels, and its splits."""
+
+    bags: Bags
+    labels: np.ndarray
+    splits: list[Split]
+
+
+def open_material(plan: Plan) -> Material:
+    """Open the data and draw the splits: the data set's own test bags where it has some and no folds are asked for."""
+    source = open_source(plan.data, **plan.options)
+    if source.test is not None:
+        return _fixed(plan, source.training, source.test)
+    labels = known_labels(source.training, plan.data)
+    if plan.hold_out is not None:
+        splits = repeated_hold_out(
+            source.training, labels, plan.hold_out, plan.repeats, seed=plan.seed, grouped=plan.grouped
+        )
+    else:
+        splits = repeated_folds(source.training, labels, plan.folds, plan.repeats, seed=plan.seed, grouped=plan.grouped)
+    return Material(source.training, labels, splits)
+
+
+def _fixed(plan: Plan, training: Bags, test: Bags) -> Material:
+    """One split, given by the data; repeats differ in the methods' seeds alone."""
+    bags = Bags.concatenate([training, test])
+    rows = np.arange(len(bags))
+    splits = [Split(repeat, 0, rows[: len(training)], rows[len(training) :]) for repeat in range(plan.repeats)]
+    return Material(bags, known_labels(bags, plan.data), checked(splits, bags.groups if plan.grouped else None))

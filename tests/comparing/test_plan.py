@@ -1,0 +1,39 @@
+import numpy as np
+import pytest
+
+from bagwise.comparing.plan import build, make_plan, open_material
+from bagwise.datasets import load_dataset
+from bagwise.errors import InputError
+from bagwise.estimators import Selected
+from bagwise.storage import save_bags
+
+
+def test_methods_go_by_their_full_names_and_wrong_parameters_are_refused_at_once():
+    plan = make_plan("needles", {"mi_graph": {"C": 2.0}, "MI-kernel": {}}, selection={"MI-kernel": {"C": [1.0]}})
+    assert list(plan.methods) == ["mi-Graph", "MI-Kernel"]
+    assert build(plan, "mi-Graph").C == 2.0
+    assert isinstance(build(plan, "MI-Kernel"), Selected)
+    with pytest.raises(InputError, match="has no parameter 'c'"):
+        make_plan("needles", {"mi-graph": {"c": 2.0}})
+    with pytest.raises(InputError, match="name at least one"):
+        make_plan("needles", {})
+    with pytest.raises(InputError, match="MI-Kernel, which is not compared"):
+        make_plan("needles", {"mi-graph": {}}, selection={"MI-Kernel": {"C": [1.0]}})
+
+
+def test_data_without_test_bags_are_folded_and_those_with_keep_them():
+    folded = open_material(make_plan("needles", {"naive": {}}, options={"n_bags": 30}, folds=3, repeats=2))
+    assert [(len(split.training), len(split.test)) for split in folded.splits] == [(20, 10)] * 6
+    held = open_material(make_plan("needles", {"naive": {}}, options={"n_bags": 30}, hold_out=0.2, repeats=2))
+    assert [len(split.test) for split in held.splits] == [6, 6]
+    options = {"n_bags": 20, "n_test_bags": 8}
+    own = open_material(make_plan("digits", {"naive": {}}, options=options, repeats=2))
+    assert [(split.repeat, len(split.training), len(split.test)) for split in own.splits] == [(0, 20, 8), (1, 20, 8)]
+
+
+def test_groups_are_kept_together_by_default(tmp_path):
+    bags = load_dataset("needles", n_bags=40).replace(groups=np.arange(40) // 4)
+    save_bags(bags, tmp_path / "bags")
+    material = open_material(make_plan(str(tmp_path / "bags"), {"naive": {}}, folds=5))
+    for split in material.splits:
+        assert not set(bags.groups[split.training]) & set(bags.groups[split.test])
