@@ -149,7 +149,7 @@ def read_json(path: Path) -> Any:
         raise InputError(f"{path} is missing; is {Path(path).parent} the right folder?") from None
     except (IsADirectoryError, NotADirectoryError):
         raise InputError(f"{path} is not a file; check the path") from None
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
         raise InputError(f"{path} is damaged ({error}); restore it from a copy or make it again") from None
 
 

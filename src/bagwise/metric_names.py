@@ -16,6 +16,9 @@ KEY_METRICS = {
     "average_precision": ("Average precision", "of the ranking of instances within a bag"),
     "top_1": ("Top-1", "share of bags whose first instance is a key instance"),
     "top_k": ("Top-5", "share of key instances among the first five of a bag"),
-    "pooled_auc": ("Pooled AUC", "over the instances of all bags at once; weights of different bags are not comparable"),
+    "pooled_auc": (
+        "Pooled AUC",
+        "over the instances of all bags at once; weights of different bags are not comparable",
+    ),
     "pooled_average_precision": ("Pooled average precision", "over the instances of all bags at once"),
 }

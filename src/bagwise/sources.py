@@ -30,10 +30,16 @@ PATHS = ("bags", "splits")  # options that name another file
 
 
 class Source(NamedTuple):
-    """Bags to learn from, and test bags where the data set brings its own."""
+    """Bags to learn from, test bags where the data set brings its own, and names of bags without an instance."""
 
     training: Bags
     test: Bags | None
+    set_aside: tuple[str, ...] = ()
+
+    @property
+    def judged(self) -> Bags:
+        """The bags to judge a model by: the test bags where there are some, else all."""
+        return self.training if self.test is None else self.test
 
 
 def located(data: str, options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -44,6 +50,8 @@ def located(data: str, options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """
     if _dataset(data) is not None:
         return canonical(data), options
+    if not Path(data).exists():
+        return data, options  # refused when it is opened, by the words that were typed
     absolute = str(Path(data).resolve())
     try:
         absolute.encode()
@@ -71,14 +79,8 @@ def open_source(data: str, **options: Any) -> Source:
         raise InputError(f"'{data}' is neither a data set nor a folder nor a table; {nearest(data, DATASETS)}")
     options = {name: _beside(path, str(value)) if name in PATHS else value for name, value in options.items()}
     splits = options.pop("splits", None)
-    bags = _read_file(path, options) if path.is_file() else _read_folder(path, options)
-    return Source(bags, None) if splits is None else _split(bags, splits)
-
-
-def judged_bags(data: str, **options: Any) -> Bags:
-    """The bags of DATA to judge a model by: its own test bags where it has some, else all."""
-    source = open_source(data, **options)
-    return source.training if source.test is None else source.test
+    source = _read_file(path, options) if path.is_file() else _read_folder(path, options)
+    return source if splits is None else _split(source, splits)
 
 
 def _dataset(data: str) -> DataSet | None:
@@ -103,16 +105,16 @@ def _given(**options: Any) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value is not None}
 
 
-def _read_folder(path: Path, options: dict[str, Any]) -> Bags:
+def _read_folder(path: Path, options: dict[str, Any]) -> Source:
     """One of our folders, or images in a folder for each class."""
     if not (path / MANIFEST).exists() and any(file.suffix.lower() in SUFFIXES for file in path.rglob("*")):
         return _read_images(path, options)
     if options:
         raise InputError(f"options {', '.join(options)} belong to data sets made by name; {path} is a folder")
-    return load_bags(path)
+    return Source(load_bags(path), None)
 
 
-def _read_images(path: Path, options: dict[str, Any]) -> Bags:
+def _read_images(path: Path, options: dict[str, Any]) -> Source:
     for name, value in options.items():
         if name not in Tiling._fields:
             raise InputError(f"images have no option '{name}'; {nearest(name, Tiling._fields)}")
@@ -120,10 +122,11 @@ def _read_images(path: Path, options: dict[str, Any]) -> Bags:
             raise InputError(f"{name} = {value!r}; give a number")
     if "size" not in options:
         raise InputError(f"{path} holds images: say how large their tiles are, e.g. --data-option size=32")
-    return load_image_bags(path, Tiling(**options)).bags
+    found = load_image_bags(path, Tiling(**options))
+    return Source(found.bags, None, tuple(found.set_aside))
 
 
-def _read_file(path: Path, options: dict[str, Any]) -> Bags:
+def _read_file(path: Path, options: dict[str, Any]) -> Source:
     if "size" in options:  # a csv of image files: file, label, group
         return _read_images(path, options)
     reader = READERS.get(path.suffix.lower())
@@ -136,7 +139,7 @@ def _read_file(path: Path, options: dict[str, Any]) -> Bags:
         if name not in known or name == "path":
             raise InputError(f"{path} has no option '{name}'; {nearest(name, [*known][1:])}")
         options[name] = _fitting(name, value)
-    return reader(path, **options)
+    return Source(reader(path, **options), None)
 
 
 def _fitting(name: str, value: Any) -> Any:
@@ -153,7 +156,9 @@ def _beside(data: Path, path: str) -> str:
     return path if Path(path).exists() or not (data.parent / path).exists() else str(data.parent / path)
 
 
-def _split(bags: Bags, path: str) -> Source:
+def _split(source: Source, path: str) -> Source:
+    bags = source.training
     names = [bags.name(bag) for bag in range(len(bags))]
     training, validation, test = read_splits(path).rows(names, Path(path))
-    return Source(bags[np.concatenate([training, validation])], bags[test] if len(test) else None)
+    kept = bags[np.concatenate([training, validation])]
+    return Source(kept, bags[test] if len(test) else None, source.set_aside)

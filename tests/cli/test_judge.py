@@ -3,6 +3,7 @@ import json
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from bagwise.datasets import load_dataset
 from bagwise.estimators import BagClassifier
@@ -50,3 +51,21 @@ def test_predictions_and_weights_need_two_files(digits_run, tmp_path):
     message = refused(bagwise("predict", digits_run.folder, "digits", "--out", same, "--weights", same))
     assert "are the same file" in message
     assert not same.exists()
+
+
+def test_images_of_which_nothing_is_kept_are_listed_as_empty(tmp_path):
+    draws = np.random.default_rng(0)
+    for label in ("no", "yes"):
+        (tmp_path / "images" / label).mkdir(parents=True)
+        for number in range(8):
+            pixels = draws.integers(0, 120, (16, 16, 3), dtype=np.uint8) + (100 if label == "yes" else 0)
+            Image.fromarray(pixels.astype(np.uint8)).save(tmp_path / "images" / label / f"{label}{number}.png")
+    Image.fromarray(np.full((16, 16, 3), 255, np.uint8)).save(tmp_path / "images" / "no" / "blank.png")
+    size = ("--data-option", "size=8")
+    trained = bagwise("train", "images", "run", "--epochs", "1", *size, cwd=tmp_path)
+    assert "blank" in trained.stdout, trained.stderr
+    bagwise("predict", "run", "images", "--out", "predictions.csv", *size, cwd=tmp_path)
+    with (tmp_path / "predictions.csv").open() as stream:
+        rows = list(csv.DictReader(stream))
+    assert [row["bag"] for row in rows if row["status"] == "empty"] == ["no/blank.png"] or "blank" in rows[-1]["bag"]
+    assert len(rows) == 17

@@ -65,8 +65,8 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(content) - start))
         self.end_headers()
         piece = content[start:][: self.served.cut]
+        self.served.sent += len(piece)  # before it goes: the test may read it at once
         self.wfile.write(piece)
-        self.served.sent += len(piece)
         self.close_connection = True
 
     def log_message(self, *arguments: Any) -> None:

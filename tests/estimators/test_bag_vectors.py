@@ -58,8 +58,8 @@ def test_an_instance_counts_by_its_part_for_or_against_the_decision():
 
 def test_of_several_classes_the_one_that_is_given_decides():
     machine = LinearMachine(np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]), np.array([0.0, 0.0, 0.0]))
-    bags = Bags.from_list([[[9.0, 1.0, 0.0], [3.0, 5.0, 0.0]], [[9.0, 1.0, 12.0], [3.0, 5.0, 4.0]]])
-    np.testing.assert_allclose(Direct(AsTheyAre(), machine).shares(bags), [0.75, 0.25, 0.75, 0.25])
+    bags = Bags.from_list([[[9.0, 1.0, 0.0], [3.0, 5.0, 0.0]], [[9.0, 1.0, 4.0], [3.0, 5.0, 12.0]]])
+    np.testing.assert_allclose(Direct(AsTheyAre(), machine).shares(bags), [0.75, 0.25, 0.25, 0.75])
 
 
 def test_portions_are_equal_where_nothing_counted():

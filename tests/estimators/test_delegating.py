@@ -3,7 +3,7 @@ import pytest
 
 from bagwise.datasets import load_dataset
 from bagwise.errors import InputError
-from bagwise.estimators import Adjusted, BagClassifier, MIKernel, Selected
+from bagwise.estimators import Adjusted, BagClassifier, PooledClassifier, Selected
 
 NEEDLES = load_dataset("needles", n_bags=30)
 
@@ -19,6 +19,6 @@ def test_the_estimator_inside_speaks_and_stays_as_it_was(kind):
 
 @pytest.mark.parametrize("kind", [Adjusted, Selected])
 def test_what_the_estimator_inside_lacks_is_lacking(kind):
-    assert not hasattr(kind(MIKernel()), "score_instances")
+    assert not hasattr(kind(PooledClassifier()), "score_instances")
     with pytest.raises(InputError, match="give an estimator of bags"):
         kind("attention").fit(NEEDLES, NEEDLES.labels)

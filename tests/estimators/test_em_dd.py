@@ -84,14 +84,16 @@ def test_when_a_search_ends(losses, rounds, tolerance, path):
 def test_starts_come_from_as_many_positive_bags_as_there_are():
     offsets, positive = np.array([0, 3, 5, 6, 10]), np.array([True, False, True, True])
     owners = np.repeat(np.arange(4), np.diff(offsets))
-    orders = set()
+    firsts, orders = set(), set()
     for seed in range(20):
         rows = starting_rows(offsets, positive, 99, np.random.default_rng(seed))
         assert sorted(rows) == [0, 1, 2, 5, 6, 7, 8, 9]
         assert sorted(owners[rows[:3]]) == [0, 2, 3]
         assert sorted(owners[rows[3:5]]) == [0, 3]
         assert len(starting_rows(offsets, positive, 2, np.random.default_rng(seed))) == 2
+        firsts.add(int(owners[rows[0]]))
         orders.add(tuple(rows))
+    assert firsts == {0, 2, 3}
     assert len(orders) > 10
 
 

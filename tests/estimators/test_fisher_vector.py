@@ -62,7 +62,7 @@ def test_codes_are_slopes_of_the_log_likelihood():
                 numbers[field][k, m] += sign * step
                 ends.append(log_likelihood(x, MIXTURE.shares, **numbers))
             expected.append((ends[0] - ends[1]) / (2 * step) / (root[k, m] * MIXTURE.shares[k] ** 0.5))
-    np.testing.assert_allclose(MIXTURE.codes(row)[0], expected, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(MIXTURE.codes(row)[0], expected, rtol=1e-6, atol=1e-9)
 
 
 def test_rows_far_from_every_gaussian_have_finite_codes():
@@ -79,7 +79,7 @@ def test_scores_equal_a_transcription(n_components):
         total = sum(transcribed_code(x, book) for x in (bag - book.axes.origin) @ book.axes.directions.T)
         rooted = np.array([np.sign(value) * abs(value) ** 0.5 for value in total])
         scores.append(machine.weights[0] @ rooted / sum(rooted**2) ** 0.5 + machine.biases[0])
-    np.testing.assert_allclose(model.decision_function(bags), scores, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(model.decision_function(bags), scores, rtol=0, atol=1e-10)
 
 
 def test_the_mixture_is_that_of_scikit_learn():

@@ -87,3 +87,10 @@ def test_shares_of_many_classes_are_those_of_the_winning_one():
 def test_where_nothing_speaks_for_the_decision_all_count_alike():
     parts, scores = np.full((7, 1), -1.0), np.full((3, 1), 2.0)
     np.testing.assert_allclose(decisive_shares(parts, scores, BAGS), [1 / 2] * 2 + [1 / 3] * 3 + [1 / 2] * 2)
+
+
+def test_the_decision_that_shares_speak_for_is_that_of_the_score_with_its_intercept():
+    learned = Halved(np.array([[0.0], [9.0]]), np.array([[2.0], [-1.0]]), np.array([-10.0]), gamma=1.0)
+    bag = Bags.from_list([[[0.0], [9.0]]])
+    assert learned.scores(bag)[0, 0] < 0 < learned.parts(bag).sum()
+    np.testing.assert_allclose(learned.shares(bag), [0, 1])

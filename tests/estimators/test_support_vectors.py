@@ -43,7 +43,7 @@ def test_many_landmarks_come_near_the_exact_kernel(kind):
     few, many = (
         kind(components=components, **PLAIN).fit(BAGS, BAGS.labels).decision_function(BAGS) for components in (5, 400)
     )
-    assert np.corrcoef(exact, many)[0, 1] > 0.99
+    assert np.corrcoef(exact, many)[0, 1] > 0.95
     assert np.abs(exact - many).mean() < 0.5 * np.abs(exact - few).mean()
 
 

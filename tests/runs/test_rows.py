@@ -14,9 +14,10 @@ BAGS = Bags.from_list(
 
 def test_a_line_a_bag_keeps_every_digit():
     probabilities = np.array([[2 / 3, 1 / 3], [0.1, 0.9]])
-    rows = prediction_rows(np.array(["no", "yes"]), BAGS, probabilities)
+    rows = prediction_rows(np.array(["no", "yes"]), BAGS, probabilities, BAGS.labels)
     assert rows[0] == {
         "bag": "a",
+        "status": "judged",
         "n_instances": 1,
         "group": 7,
         "label": "no",
@@ -28,8 +29,8 @@ def test_a_line_a_bag_keeps_every_digit():
 
 
 def test_without_labels_and_groups_their_columns_are_left_out():
-    rows = prediction_rows(np.array([0, 1]), BAGS.replace(labels=None, groups=None), np.full((2, 2), 0.5))
-    assert list(rows[0]) == ["bag", "n_instances", "predicted", "probability 0", "probability 1"]
+    rows = prediction_rows(np.array([0, 1]), BAGS.replace(labels=None, groups=None), np.full((2, 2), 0.5), None)
+    assert list(rows[0]) == ["bag", "status", "n_instances", "predicted", "probability 0", "probability 1"]
 
 
 def test_a_line_an_instance_counts_within_its_bag():

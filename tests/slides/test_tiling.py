@@ -111,6 +111,7 @@ def test_no_tissue_gives_no_tile_and_tissue_zero_keeps_all(tmp_path):
         (Wish(level=0), "not both"),
         (Wish(overlap=256), "below the size"),
         (Wish(size=0), "size is 0"),
+        (Wish(size=20_000), "a tile has at most 16384 pixels a side"),
         (Wish(tissue=1.5), "tissue is 1.5"),
         (Wish(mpp=40), "mpp is 40"),
         (Wish(size=4000), "pass a smaller --size"),

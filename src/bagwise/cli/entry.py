@@ -1,5 +1,6 @@
 """The entrance. A user's mistake ends with one paragraph and exit code 2; a traceback is a bug of ours."""
 
+import errno
 import io
 import sys
 
@@ -23,7 +24,8 @@ def main() -> None:
     except InputError as mistake:
         _complain(str(mistake))
     except OSError as error:
-        _complain(f"{error.filename or 'the system'}: {error.strerror or error}; check the path and its permissions")
+        fix = "make room and run again" if error.errno == errno.ENOSPC else "check the path and its permissions"
+        _complain(f"{error.filename or 'the system'}: {error.strerror or error}; {fix}")
     except KeyboardInterrupt:
         typer.echo("bagwise: interrupted", err=True)
         sys.exit(INTERRUPTED)

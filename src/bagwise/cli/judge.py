@@ -26,11 +26,11 @@ def evaluate(
     from bagwise.estimators import BagEstimator
     from bagwise.evaluation import evaluate as judge
     from bagwise.runs import Run, known_labels
-    from bagwise.sources import judged_bags
+    from bagwise.sources import open_source
 
     output = Output(quiet, as_json)
     trained = Run(run)
-    bags = trained.test_bags() if data is None else judged_bags(data, **read_options(data_option or []))
+    bags = trained.test_bags() if data is None else open_source(data, **read_options(data_option or [])).judged
     judged = judge(BagEstimator.load(trained.folder / "model"), bags, known_labels(bags, data or "test"))
     output.metrics(judged.metrics)
     output.result(judged.metrics)
@@ -48,18 +48,28 @@ def predict(
 ) -> None:
     """Predict the label of every bag of DATA, and weigh its instances."""
     from bagwise.estimators import BagEstimator
-    from bagwise.runs import Run, prediction_rows, weight_rows, write_table
-    from bagwise.sources import judged_bags
+    from bagwise.runs import Run, empty_rows, prediction_rows, weight_rows, write_table
+    from bagwise.sources import open_source
 
     if weights is not None and weights.resolve() == out.resolve():
         raise InputError(f"--out and --weights are the same file, {out}; give two")
     output = Output(quiet, as_json)
     model = BagEstimator.load(Run(run).folder / "model")
-    bags = judged_bags(data, **read_options(data_option or []))
+    source = open_source(data, **read_options(data_option or []))
+    bags = source.judged
     probabilities, shares = model.judge(bags)
-    write_table(out, prediction_rows(model.classes_, bags, probabilities, bags.labels))
+    judged = prediction_rows(model.classes_, bags, probabilities, bags.labels)
+    write_table(out, [*judged, *empty_rows(source.set_aside)])
     output.wrote(out, f"predictions of {len(bags)} bags")
+    output.empty(source.set_aside)
     if weights is not None:
         write_table(weights, weight_rows(bags, shares))
         output.wrote(weights, f"weights of {bags.n_instances} instances")
-    output.result({"predictions": str(out), "weights": None if weights is None else str(weights), "n_bags": len(bags)})
+    output.result(
+        {
+            "predictions": str(out),
+            "weights": None if weights is None else str(weights),
+            "n_bags": len(bags),
+            "empty": list(source.set_aside),
+        }
+    )

@@ -81,6 +81,12 @@ class Output:
             task = bar.add_task("", total=None)
             yield lambda done, total: bar.update(task, completed=done, total=total)
 
+    def empty(self, names: Sequence[str]) -> None:
+        """Name the bags that were set aside because they have no instance."""
+        if names:
+            more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+            self.say(f"set aside, because nothing of them was kept: {', '.join(names[:5])}{more}")
+
     def wrote(self, path: Path, what: str) -> None:
         self.say(f"wrote {what}: {path}")
 

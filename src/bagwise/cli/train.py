@@ -52,6 +52,7 @@ def run_to_the_end(folder: Path, description: dict[str, Any], resume: bool, outp
             raise typer.Exit(interruption.exit_code) from None
     report = write_report(run)
     output.metrics(run.metrics)
+    output.empty(run.manifest.get("set_aside", []))
     output.wrote(run.folder, "run")
     output.wrote(report, "report")
     output.say(f"next: open {report} in a browser, or bagwise predict {run.folder} DATA --out predictions.csv")

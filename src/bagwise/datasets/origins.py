@@ -16,10 +16,11 @@ STAINS = "mchelali/Color-Deconvolution/a8ba35cdaef2601bdedf7bfb85240b2ebb738853/
 
 RESEARCH = "research data of third parties; no licence is stated"
 DIETTERICH = (
-    "Dietterich, Lathrop, Lozano-Pérez: Solving the multiple instance problem with axis-parallel rectangles, 1997"
+    "Dietterich, Lathrop, Lozano-Pérez: Solving the multiple instance problem with axis-parallel rectangles, "
+    "Artificial Intelligence 89(1–2), 1997"
 )
 ANDREWS = "Andrews, Tsochantaridis, Hofmann: Support vector machines for multiple-instance learning, NIPS 2002"
-GELASCA = "Gelasca et al.: Evaluation and benchmark for biological image segmentation, ICIP 2008"
+GELASCA = "Gelasca, Byun, Obara, Manjunath: Evaluation and benchmark for biological image segmentation, ICIP 2008"
 
 
 class Origin(NamedTuple):
@@ -58,7 +59,8 @@ ORIGINS = {
         Origin(
             "mnist-bags",
             "the four idx files of MNIST, in any gzip wrapper or none; a mirror: https://ossci-datasets.s3.amazonaws.com/mnist/",
-            "LeCun, Bottou, Bengio, Haffner: Gradient-based learning applied to document recognition, 1998",
+            "LeCun, Bottou, Bengio, Haffner: Gradient-based learning applied to document recognition, Proceedings of "
+            "the IEEE 86(11), 1998",
             RESEARCH,
             "https://ossci-datasets.s3.amazonaws.com/mnist/{name}.gz",
         ),
@@ -93,7 +95,8 @@ ORIGINS = {
         _problem(
             "brown-creeper",
             "BrownCreeper",
-            "Briggs et al.: Acoustic classification of multiple simultaneous bird species, JASA 131(6), 2012",
+            "Briggs et al.: Acoustic classification of multiple simultaneous bird species: a multi-instance "
+            "multi-label approach, Journal of the Acoustical Society of America 131(6), 2012",
         ),
     )
 }

@@ -52,6 +52,12 @@ class MiGraph(KernelMachine):
 
     gamma : of the kernel between instances, a number, or "scale": 1 / (features · their variance)
     C : the penalty of a bag on the wrong side
+
+    >>> from bagwise.datasets import load_dataset
+    >>> bags = load_dataset("needles", n_bags=60)
+    >>> model = MiGraph(random_state=0).fit(bags, bags.labels)
+    >>> model.predict_proba(bags).shape, model.weigh(bags).shape == (bags.n_instances,)
+    ((60, 2), True)
     """
 
     learns = SupportGraphs

@@ -4,7 +4,6 @@ Their defaults (C = 10, gamma by scikit-learn's rule, a minimax power of 2) were
 sets that are none of the paper's five: ucsb-breast, newsgroups-1 and brown-creeper.
 """
 
-from abc import ABC
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from bagwise.bags import Bags
 from bagwise.estimators.classical import ClassicalEstimator
 
 
-class KernelMachine(ClassicalEstimator, ABC):
+class KernelMachine(ClassicalEstimator):
     """Base of the estimators whose kernel compares whole bags; an instance alone is a bag too."""
 
     def score_instances(self, X: Any) -> np.ndarray:

@@ -63,6 +63,12 @@ class MinimaxKernel(KernelMachine):
     gamma : of the polynomial, a number, or "scale": 1 / (coordinates of s · their variance)
     power : p, a whole number
     C : the penalty of a bag on the wrong side
+
+    >>> from bagwise.datasets import load_dataset
+    >>> bags = load_dataset("needles", n_bags=60)
+    >>> model = MinimaxKernel(random_state=0).fit(bags, bags.labels)
+    >>> model.predict_proba(bags).shape, model.weigh(bags).shape == (bags.n_instances,)
+    ((60, 2), True)
     """
 
     learns = SupportBoxes

@@ -13,7 +13,7 @@ from sklearn.utils import compute_class_weight
 from torch import Tensor, nn
 
 from bagwise import models, randomness
-from bagwise.augmentation import build_augmentation
+from bagwise.augmentation import augmented_shape, build_augmentation
 from bagwise.bags import Bags, fingerprint
 from bagwise.connections import CONNECTIONS
 from bagwise.errors import InputError
@@ -46,7 +46,8 @@ class BagClassifier(BagEstimator):
     optimizer, learning_rate, weight_decay, momentum : "adam" or "sgd" (the only one with momentum)
     schedule : how the learning rate falls: "constant", "linear" or "cosine"
     dropout : probability; None leaves the encoder's own (0.5 for mlp and nucleus cnn, 0 for lenet)
-    augmentation : None, "histology" (stains, turns, mirrors), "affine" (grey images), or a module; acts in training
+    augmentation : None, "histology" (stains, turns, mirrors), "nucleus" (the same of a shifted crop of 27 pixels),
+        "affine" (grey images), or a module; acts in training
     standardize : learn mean and deviation of each feature (or channel) from the training instances
     validation : share of the bags held out to choose the best epoch by error + loss; None trains to the last epoch
     patience : stop when the best epoch lies so many epochs back (needs validation)
@@ -244,12 +245,14 @@ class BagClassifier(BagEstimator):
 
     def _build(self, bags: Bags) -> models.BagModel:
         """The untrained network for these bags; the caller's modules are copied, so that they stay as they were."""
+        augmentation = [] if self.augmentation is None else [build_augmentation(copy.deepcopy(self.augmentation))]
+        shape = augmented_shape(nn.Sequential(*augmentation), bags.instance_shape)
         generator = torch.Generator().manual_seed(randomness.integer(self.seed_, Purpose.INITIALIZATION))
         prepare = Prepare(bags.instance_shape, scaling(bags.instances, self.standardize))
         with torch.random.fork_rng(devices=[]):
             torch.default_generator.manual_seed(randomness.integer(self.seed_, Purpose.INITIALIZATION, 1))
             model = models.assemble(
-                bags.instance_shape,
+                shape,
                 self.likelihood_,
                 encoder=copy.deepcopy(self.encoder),
                 pooling=copy.deepcopy(self.pooling),
@@ -259,7 +262,6 @@ class BagClassifier(BagEstimator):
                 settings=Settings(self.attention_width, self.heads),
                 generator=generator,
             )
-        augmentation = [] if self.augmentation is None else [build_augmentation(copy.deepcopy(self.augmentation))]
         model.encoder = nn.Sequential(*augmentation, prepare, model.encoder)
         return model
 

@@ -19,7 +19,8 @@ from bagwise.errors import InputError
 from bagwise.estimators.kernel_expansion import Kernel, KernelExpansion, expand
 
 MOST_ROWS = 30_000  # of an exact kernel: 7 GB, and as much again for points that are not the rows themselves
-TOLERANCE = 1e-7  # of libsvm: tight, so that an objective that should fall is seen to fall
+TOLERANCE = 1e-6  # of libsvm: tight, so that an objective that should fall is seen to fall
+MOST_STEPS = 1_000  # of libsvm, times the points: it holds its kernel in float32 and may never come to such a tolerance
 MOST_PASSES = 2_000  # of liblinear over the points: the objective is then some 1e-4 above its least, relative to it
 NEGLIGIBLE = 1e-10  # eigenvalues of K(z, z) below this share of the greatest are rounding errors
 
@@ -77,8 +78,8 @@ class ExactSpace(Space):
         self.between = Between(self.values)
 
     def separate(self, points: Points) -> Plane:
-        solver = SVC(C=1.0, kernel="precomputed", tol=TOLERANCE)
-        solver.fit(self.between.points(points.shares), points.labels, sample_weight=points.costs)
+        solver = SVC(C=1.0, kernel="precomputed", tol=TOLERANCE, max_iter=MOST_STEPS * len(points.labels))
+        _fit(solver, self.between.points(points.shares), points)
         at_points = np.zeros(len(points.labels))
         at_points[solver.support_] = solver.dual_coef_[0]
         coefficients = at_points if points.shares is None else points.shares.T @ at_points
@@ -129,15 +130,19 @@ class NystromSpace(Space):
     def separate(self, points: Points) -> Plane:
         rows = self.features if points.shares is None else points.shares @ self.features
         solver = LinearSVC(C=1.0, loss="hinge", max_iter=MOST_PASSES, random_state=self.seed)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # further passes change next to nothing
-            solver.fit(rows, points.labels, sample_weight=points.costs)
+        _fit(solver, rows, points)
         normal, intercept = solver.coef_[0], float(solver.intercept_[0])
         complexity = 0.5 * (float(normal @ normal) + intercept**2)
         return Plane(self.whitening @ normal, intercept, complexity, self.features @ normal + intercept)
 
     def function(self, plane: Plane) -> KernelExpansion:
         return expand(self.kernel, self.landmarks, plane.coefficients, plane.intercept)
+
+
+def _fit(solver: SVC | LinearSVC, rows: np.ndarray, points: Points) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # further steps change next to nothing
+        solver.fit(rows, points.labels, sample_weight=points.costs)
 
 
 def _inverse_root(values: np.ndarray) -> np.ndarray:

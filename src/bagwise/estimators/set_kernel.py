@@ -33,6 +33,12 @@ class MIKernel(KernelMachine):
     gamma : of the kernel between instances, a number, or "scale": 1 / (features · their variance)
     power : p, above 0
     C : the penalty of a bag on the wrong side
+
+    >>> from bagwise.datasets import load_dataset
+    >>> bags = load_dataset("needles", n_bags=60)
+    >>> model = MIKernel(random_state=0).fit(bags, bags.labels)
+    >>> model.predict_proba(bags).shape, model.weigh(bags).shape == (bags.n_instances,)
+    ((60, 2), True)
     """
 
     learns = SupportSets

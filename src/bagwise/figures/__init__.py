@@ -5,6 +5,7 @@ from bagwise.figures.box_plot import draw_box_plot
 from bagwise.figures.calibration import draw_calibration
 from bagwise.figures.confusion import draw_confusion
 from bagwise.figures.learning_curves import draw_learning_curves
+from bagwise.figures.patches import draw_patches
 from bagwise.figures.pictures import data_uri, displayable, is_picture
 from bagwise.figures.precision_recall import draw_precision_recall
 from bagwise.figures.probability_histogram import draw_probability_histogram
@@ -20,6 +21,7 @@ __all__ = [
     "draw_calibration",
     "draw_confusion",
     "draw_learning_curves",
+    "draw_patches",
     "draw_precision_recall",
     "draw_probability_histogram",
     "draw_roc",

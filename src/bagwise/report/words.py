@@ -1,5 +1,7 @@
 """Numbers as the page writes them; what is not defined is n/a."""
 
+from collections.abc import Sequence
+
 
 def number(value: float | None, digits: int = 3) -> str:
     """A metric as words.
@@ -24,6 +26,6 @@ def share(value: float, digits: int = 3) -> str:
     return f">{1 - least:.{digits}f}" if value > 1 - least / 2 else f"{value:.{digits}f}"
 
 
-def interval(bounds: list[float] | None, digits: int = 3) -> str:
+def interval(bounds: Sequence[float] | None, digits: int = 3) -> str:
     """Both ends of an interval, or n/a."""
     return "n/a" if bounds is None else f"{bounds[0]:.{digits}f} – {bounds[1]:.{digits}f}"

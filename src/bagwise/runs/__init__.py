@@ -3,13 +3,14 @@
 from bagwise.runs.environment import describe_environment
 from bagwise.runs.execution import execute
 from bagwise.runs.parts import known_labels
-from bagwise.runs.rows import prediction_rows, weight_rows
+from bagwise.runs.rows import empty_rows, prediction_rows, weight_rows
 from bagwise.runs.run import REPORT, Run, write_table
 
 __all__ = [
     "REPORT",
     "Run",
     "describe_environment",
+    "empty_rows",
     "execute",
     "known_labels",
     "prediction_rows",

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bagwise.bags import Bags, fingerprint
+from bagwise.bags import fingerprint
 from bagwise.errors import InputError
 from bagwise.estimators import BagClassifier
 from bagwise.estimators.taking import known_class_numbers
@@ -15,7 +15,7 @@ from bagwise.evaluation import Evaluation, evaluate
 from bagwise.files import MANIFEST, atomic, is_draft, read_json, write_json, write_manifest
 from bagwise.names import canonical
 from bagwise.runs.environment import describe_environment
-from bagwise.runs.parts import known_labels, split_source
+from bagwise.runs.parts import Parts, known_labels, split_source
 from bagwise.runs.rows import prediction_rows
 from bagwise.runs.run import CHECKPOINT, KIND, REPORT, Run, write_table
 from bagwise.sources import located
@@ -65,11 +65,12 @@ def execute(
     judged = evaluate(estimator, parts.test, known_labels(parts.test, "test"))
     if should_stop():  # asked during the evaluation: the checkpoint holds the whole training
         raise TrainingStopped
-    _write_results(folder, estimator, parts.test, judged)
+    _write_results(folder, estimator, parts, judged)
     return Run(folder)
 
 
-def _write_results(folder: Path, estimator: BagClassifier, test: Bags, judged: Evaluation) -> None:
+def _write_results(folder: Path, estimator: BagClassifier, parts: Parts, judged: Evaluation) -> None:
+    test = parts.test
     targets = known_class_numbers(test.labels, estimator.classes_, len(test))
     rows = prediction_rows(estimator.classes_, test, judged.probabilities, estimator.classes_[targets])
     estimator.save(folder / "model")
@@ -77,7 +78,8 @@ def _write_results(folder: Path, estimator: BagClassifier, test: Bags, judged: E
     write_table(folder / "predictions.csv", rows)
     _write_weights(folder / "weights.npy", judged)
     write_json(folder / "metrics.json", judged.metrics)
-    write_manifest(folder, KIND, passing={CHECKPOINT, REPORT}, test_bags=fingerprint(test))
+    facts = {"test_bags": fingerprint(test), "set_aside": list(parts.set_aside)}
+    write_manifest(folder, KIND, passing={CHECKPOINT, REPORT}, **facts)
     (folder / CHECKPOINT).unlink()  # last: until the run is sealed, it is what a resume goes on from
 
 

@@ -9,7 +9,7 @@ from bagwise.bags import Bags
 from bagwise.errors import InputError
 from bagwise.estimators.taking import known_class_numbers
 from bagwise.randomness import Purpose
-from bagwise.sources import judged_bags, open_source
+from bagwise.sources import open_source
 from bagwise.splits import hold_out
 
 
@@ -18,6 +18,7 @@ class Parts(NamedTuple):
 
     training: Bags
     test: Bags
+    set_aside: tuple[str, ...] = ()  # names of bags without an instance
 
 
 def split_source(data: str, options: dict[str, Any], test: float | str | None, split_seed: int) -> Parts:
@@ -29,17 +30,17 @@ def split_source(data: str, options: dict[str, Any], test: float | str | None, s
     source = open_source(data, **options)
     labels = known_labels(source.training, data)
     if isinstance(test, str):
-        return _alike(Parts(source.training, judged_bags(test)), test)
+        return _alike(Parts(source.training, open_source(test).judged, source.set_aside), test)
     if test is None and source.test is not None:
-        return _alike(Parts(source.training, source.test), data)
+        return _alike(Parts(source.training, source.test, source.set_aside), data)
     seed = randomness.integer(split_seed, Purpose.SPLIT, 1)
     kept, held = hold_out(labels, source.training.groups, 0.2 if test is None else test, seed)
-    return Parts(source.training[kept], source.training[held])
+    return Parts(source.training[kept], source.training[held], source.set_aside)
 
 
 def _alike(parts: Parts, data: str) -> Parts:
     """Test bags that a model of the training bags can judge: said now rather than after the training."""
-    training, test = parts
+    training, test, _ = parts
     if test.instance_shape != training.instance_shape:
         raise InputError(
             f"the test bags of '{data}' have instances of shape {test.instance_shape}, the training bags of "

@@ -1,5 +1,6 @@
 """Predictions and weights as lines of a csv."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,11 @@ from bagwise.bags import Bags
 def prediction_rows(
     classes: np.ndarray, bags: Bags, probabilities: np.ndarray, labels: np.ndarray | None
 ) -> list[dict[str, Any]]:
-    """A line a bag: name, group and label where there are, the likeliest class, the probability of each."""
+    """A line a bag: name, status, group and label where there are, the likeliest class, the probability of each."""
     likeliest = classes[probabilities.argmax(axis=1)]
     rows = []
     for bag, size in enumerate(bags.sizes):
-        row: dict[str, Any] = {"bag": bags.name(bag), "n_instances": int(size)}
+        row: dict[str, Any] = {"bag": bags.name(bag), "status": "judged", "n_instances": int(size)}
         if bags.groups is not None:
             row["group"] = bags.groups[bag]
         if labels is not None:
@@ -23,6 +24,11 @@ def prediction_rows(
         row |= {f"probability {label}": repr(float(p)) for label, p in zip(classes, probabilities[bag], strict=True)}
         rows.append(row)
     return rows
+
+
+def empty_rows(names: Sequence[str]) -> list[dict[str, Any]]:
+    """A line for each bag that has no instance, so that nobody takes it for forgotten."""
+    return [{"bag": name, "status": "empty", "n_instances": 0} for name in names]
 
 
 def weight_rows(bags: Bags, weights: np.ndarray) -> list[dict[str, Any]]:

@@ -115,8 +115,8 @@ def _working(module: str, name: str) -> Any:
         return importlib.import_module(module)
     except Exception as error:
         raise InputError(
-            f"extractor '{name}' needs {module}, which does not work here ({_line(error)}); install one that fits torch "
-            f"{torch.__version__}, or choose another --encoder, such as {LITE}"
+            f"extractor '{name}' needs {module}, which does not work here ({_line(error)}); install one that fits "
+            f"torch {torch.__version__}, or choose another --encoder, such as {LITE}"
         ) from None
 
 

@@ -14,11 +14,10 @@ import numpy as np
 from bagwise.errors import InputError
 from bagwise.files import MANIFEST, atomic, read_json, read_manifest
 from bagwise.slides.slide import Slide
-from bagwise.slides.tiling import Tiles, Wish, tile
+from bagwise.slides.tiling import LARGEST_SIZE, Tiles, Wish, tile
 from bagwise.writing import KIND as BAGS
 
 KIND = "bagwise tiles"
-LARGEST_SIZE = 1 << 14  # side of a tile in pixels
 THUMBNAIL = 1024  # longest side
 FRAME = (20, 110, 60)
 

@@ -17,6 +17,7 @@ from bagwise.slides.tissue import find_tissue
 
 MASK_PIXELS_A_TILE = 32  # side of a tile on the mask
 HOLE = 1 / 4  # holes are filled up to this share of the smallest region: large gaps are not tissue
+LARGEST_SIZE = 1 << 14  # pixels of a tile's side
 MOST_TILES = 20_000_000  # of a grid; the finest scan of a whole slide has a million
 LARGEST_MASK = 4096  # longest side; slides with very many tiles get fewer mask pixels a tile
 
@@ -66,6 +67,8 @@ def check(wish: Wish) -> None:
     """Refuse what cannot be wanted, before any slide is opened."""
     if (wish.mpp is None) == (wish.level is None):
         raise InputError("tiles need a resolution: pass --mpp (micrometres a pixel) or --level, and not both")
+    if wish.size > LARGEST_SIZE:
+        raise InputError(f"size is {wish.size}; a tile has at most {LARGEST_SIZE} pixels a side")
     if wish.size < 1 or not 0 <= wish.overlap < wish.size:
         raise InputError(f"size is {wish.size}, overlap {wish.overlap}; an overlap is at least 0 and below the size")
     if not 0 <= wish.tissue <= 1:
