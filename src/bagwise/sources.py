@@ -16,6 +16,7 @@ from bagwise.formats.svm_light import read_svm_light
 from bagwise.formats.tables import read_table
 from bagwise.formats.uci_musk import read_uci_musk
 from bagwise.names import canonical, nearest
+from bagwise.quantities import whole_number
 from bagwise.slides.images import SUFFIXES, Tiling, load_image_bags
 from bagwise.storage import load_bags
 
@@ -98,11 +99,9 @@ def _load(data: str, options: dict[str, Any]) -> Source:
     n_test_bags = options.pop("n_test_bags", None)
     training = load_dataset(data, split="train", **options)
     shared = {name: value for name, value in options.items() if name != "n_bags"}
-    return Source(training, load_dataset(data, split="test", **shared, **_given(n_bags=n_test_bags)))
-
-
-def _given(**options: Any) -> dict[str, Any]:
-    return {name: value for name, value in options.items() if value is not None}
+    if n_test_bags is not None:
+        shared["n_bags"] = whole_number("n_test_bags", n_test_bags, least=1)
+    return Source(training, load_dataset(data, split="test", **shared))
 
 
 def _read_folder(path: Path, options: dict[str, Any]) -> Source:

@@ -120,3 +120,11 @@ def test_modules_of_the_users_own_are_refused_when_it_is_saved(tmp_path):
     with pytest.raises(InputError, match="a module of your own for encoder"):
         Ensemble(network, n=1).fit(NEEDLES, WORDS).save(tmp_path / "model")
     assert not (tmp_path / "model").exists()
+
+
+def test_members_with_several_sets_of_scores_are_saved_too(tmp_path):
+    bags = load_dataset("needles", n_bags=20)
+    inside = BagClassifier(pooling="max", connections="deep supervision", epochs=1)
+    model = Ensemble(inside, n=2, random_state=0).fit(bags, bags.labels)
+    model.save(tmp_path / "model")
+    np.testing.assert_array_equal(Ensemble.load(tmp_path / "model").predict_proba(bags), model.predict_proba(bags))

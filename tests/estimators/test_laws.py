@@ -13,7 +13,7 @@ from bagwise.bags import Bags
 from bagwise.datasets import load_dataset
 from bagwise.estimators import BagEstimator
 
-QUICK = {"epochs": 2, "batch_size": 8, "calibration": 2, "random_state": 0}
+QUICK = {"epochs": 2, "batch_size": 8, "calibration": 2, "n": 2, "random_state": 0}
 KINDS = [getattr(estimators, name) for name in estimators.__all__ if not inspect.isabstract(getattr(estimators, name))]
 CLASSICAL = [kind for kind in KINDS if kind.__name__ != "BagClassifier"]  # whose checks are in test_network
 NEEDLES = load_dataset("needles", n_bags=40)

@@ -26,6 +26,8 @@ def main() -> None:
     except OSError as error:
         fix = "make room and run again" if error.errno == errno.ENOSPC else "check the path and its permissions"
         _complain(f"{error.filename or 'the system'}: {error.strerror or error}; {fix}")
+    except MemoryError:
+        _complain("there is not enough memory; give fewer or smaller bags, or a smaller batch size")
     except KeyboardInterrupt:
         typer.echo("bagwise: interrupted", err=True)
         sys.exit(INTERRUPTED)

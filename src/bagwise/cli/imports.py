@@ -1,8 +1,6 @@
 """bagwise import: a folder of another tool's features and a table of labels → a folder of bags."""
 
-import contextlib
 import shlex
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -52,25 +50,12 @@ def import_(
     output.say(f"{folder}: features of {found.features.tool}, because {found.reason}")
     table = read_labels(labels, slide_table, label_column, slide_column, case_column)
     settings: dict[str, Any] = {"by_case": bag == "case", "extractor": extractor, "skip_bad": skip_bad}
-    with _bar(output) as progress:
+    with output.progress("packing") as progress:
         report = import_features(found.features, table, out, overwrite=overwrite, progress=progress, **settings)
     _tell(output, report.as_dict())
     output.wrote(out, f"{report.bags} bags, {report.instances} instances")
     output.say(f"next: {shlex.join(['bagwise', 'train', str(out), 'runs/first'])}")
     output.result({"out": str(out), "tool": found.features.tool, "reason": found.reason, **report.as_dict()})
-
-
-@contextlib.contextmanager
-def _bar(output: Output) -> Iterator[Callable[[int, int], None]]:
-    if not output.talks:
-        yield lambda done, total: None
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("packing"), BarColumn(bar_width=16), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns) as bar:
-        task = bar.add_task("", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 def _tell(output: Output, report: dict[str, Any]) -> None:

@@ -52,21 +52,27 @@ class Output:
         Console(file=sys.stdout).print(table)
 
     def metrics(self, metrics: dict[str, Any]) -> None:
-        """Metrics of bags with their intervals, and of key instances where there are."""
-        rows = [
-            (title, _number(metrics["bags"][name]["value"]), _interval(metrics["bags"][name]["interval"]))
-            for name, (title, _) in METRICS.items()
-            if name in metrics["bags"]
-        ]
-        self.table(f"{metrics['n_bags']} test bags", rows, ("", "value", "95 % interval"))
+        """Metrics of bags with their intervals, of their groups (patients) and of key instances where there are."""
+        self._valued(f"{metrics['n_bags']} test bags", metrics["bags"])
+        if "groups" in metrics:
+            self._valued(f"{metrics['groups']['n_groups']} groups of test bags", metrics["groups"]["metrics"])
         sources = metrics.get("instances", {})
         if sources:
             values = [
                 (title, *(_number(found[name]) for found in sources.values()))
                 for name, (title, _) in KEY_METRICS.items()
+                if name in next(iter(sources.values()))
             ]
             counted = next(iter(sources.values()))["n_bags"]
             self.table(f"key instances, {counted} bags", values, ("mean over bags, by", *sources))
+
+    def _valued(self, title: str, found: dict[str, Any]) -> None:
+        rows = [
+            (words, _number(found[name]["value"]), _interval(found[name]["interval"]))
+            for name, (words, _) in METRICS.items()
+            if name in found
+        ]
+        self.table(title, rows, ("", "value", "95 % interval"))
 
     @contextlib.contextmanager
     def progress(self, doing: str) -> Iterator[Callable[[int, int], None]]:

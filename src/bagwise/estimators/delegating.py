@@ -13,7 +13,7 @@ from bagwise.estimators.contract import BagEstimator, Judged
 from bagwise.estimators.pooled import PooledClassifier
 from bagwise.quantities import shown
 
-PASSED_ON = ("classes_", "instance_shape_", "n_features_in_", "extractor_", "seed_")
+PASSED_ON = ("classes_", "instance_shape_", "n_features_in_", "extractor_")
 
 
 def _scores_instances(estimator: Any) -> bool:
@@ -73,7 +73,15 @@ class DelegatingEstimator(BagEstimator):
 
     def _restore(self, facts: dict[str, Any], numbers: dict[str, Tensor]) -> None:
         self.model_ = self._copy()
-        for name in PASSED_ON:
-            setattr(self.model_, name, getattr(self, name))
-        self.model_.likelihood_ = self.model_._likelihood(len(self.classes_))
-        self.model_._restore(facts, numbers)
+        restore_held(self, self.model_, self.seed_, facts, numbers)
+
+
+def restore_held(
+    holder: BagEstimator, held: BagEstimator, seed: int, facts: dict[str, Any], numbers: dict[str, Tensor]
+) -> None:
+    """Give an estimator that another one holds what both know, then what it learned."""
+    for name in PASSED_ON:
+        setattr(held, name, getattr(holder, name))
+    held.likelihood_ = held._likelihood(len(holder.classes_))
+    held.seed_ = seed
+    held._restore(facts, numbers)

@@ -17,12 +17,11 @@ from bagwise import randomness
 from bagwise.bags import Bags
 from bagwise.errors import InputError
 from bagwise.estimators.contract import BagEstimator, Judged
+from bagwise.estimators.delegating import restore_held
 from bagwise.estimators.pooled import PooledClassifier
 from bagwise.estimators.wrapping import scores_of
 from bagwise.quantities import shown, whole_number
 from bagwise.randomness import Purpose
-
-PASSED_ON = ("classes_", "likelihood_", "instance_shape_", "n_features_in_", "extractor_")
 
 
 class Spread(NamedTuple):
@@ -112,13 +111,10 @@ class Ensemble(BagEstimator):
         self.members_ = [self._member(place) for place in range(len(facts["members"]))]
         for place, member in enumerate(self.members_):
             prefix = f"member.{place}."
-            its_numbers = {name: value for name, value in numbers.items() if name.startswith(prefix)}
-            for name in PASSED_ON:
-                setattr(member, name, getattr(self, name))
-            member.seed_ = member.random_state
-            member._restore(
-                facts["members"][place], {name.removeprefix(prefix): value for name, value in its_numbers.items()}
-            )
+            its_numbers = {
+                name.removeprefix(prefix): value for name, value in numbers.items() if name.startswith(prefix)
+            }
+            restore_held(self, member, member.random_state, facts["members"][place], its_numbers)
 
     def _judged(self, X: Any) -> Judged:
         """Of each member, along a first axis."""

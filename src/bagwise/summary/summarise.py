@@ -35,6 +35,7 @@ def summarise(run: Run) -> Plain:
     return {
         "facts": _facts(run, judged),
         "metrics": run.metrics["bags"],
+        "groups": run.metrics.get("groups"),
         "key_instances": run.metrics.get("instances", {}),
         "intervals": {"level": LEVEL, "draws": DRAWS, "by": "group" if "group" in run.predictions[0] else "bag"},
         "telling_bags": telling_bags(judged, bags),
