@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
+from sklearn import config_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, LinearSVC
 
@@ -22,6 +23,7 @@ MOST_ROWS = 30_000  # of an exact kernel: 7 GB, and as much again for points tha
 TOLERANCE = 1e-6  # of libsvm: tight, so that an objective that should fall is seen to fall
 MOST_STEPS = 1_000  # of libsvm, times the points: it holds its kernel in float32 and may never come to such a tolerance
 MOST_PASSES = 2_000  # of liblinear over the points: the objective is then some 1e-4 above its least, relative to it
+ALIKE = 1e-12  # relative to all costs: slopes that differ by rounding
 NEGLIGIBLE = 1e-10  # eigenvalues of K(z, z) below this share of the greatest are rounding errors
 
 
@@ -84,7 +86,7 @@ class ExactSpace(Space):
         at_points[solver.support_] = solver.dual_coef_[0]
         coefficients = at_points if points.shares is None else points.shares.T @ at_points
         products = self.values @ coefficients
-        intercept = float(solver.intercept_[0])
+        intercept = _best_intercept(points, points.scores(products))
         return Plane(coefficients, intercept, 0.5 * float(coefficients @ products), products + intercept)
 
     def function(self, plane: Plane) -> KernelExpansion:
@@ -139,8 +141,22 @@ class NystromSpace(Space):
         return expand(self.kernel, self.landmarks, plane.coefficients, plane.intercept)
 
 
+def _best_intercept(points: Points, products: np.ndarray) -> float:
+    """The b of the least loss, which libsvm knows to its tolerance only; the middle where several are as good.
+
+    Every point puts a kink at b = y − wᵀp, where the slope of the loss rises by its cost, from minus the cost of all
+    positive points on.
+    """
+    kinks = points.labels - products
+    order = np.argsort(kinks)
+    slopes = np.cumsum(points.costs[order]) - points.costs[points.labels == 1].sum()
+    flat = ALIKE * points.costs.sum()
+    first, last = np.searchsorted(slopes, [-flat, flat])
+    return 0.5 * float(kinks[order[first]] + kinks[order[last]])
+
+
 def _fit(solver: SVC | LinearSVC, rows: np.ndarray, points: Points) -> None:
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), config_context(assume_finite=True, skip_parameter_validation=True):
         warnings.simplefilter("ignore", ConvergenceWarning)  # further steps change next to nothing
         solver.fit(rows, points.labels, sample_weight=points.costs)
 
