@@ -148,7 +148,8 @@ def main():
         "",
         f"scikit-learn {sklearn.__version__}, cvxopt {cvxopt.__version__}, {platform.machine()}; rbf kernel, "
         f"γ = 1/166, C = {C:g}, exact; whole fits and the scores of all instances, without calibration; processor "
-        "seconds on one thread, median of interleaved rounds (7 for Musk1, 3 for Musk2). Made by `python benchmarks/svm.py`.",
+        "seconds on one thread, median of interleaved rounds (7 for Musk1, 3 for Musk2). "
+        "Made by `python benchmarks/svm.py`.",
         "",
         "| method | bags | instances | ours, s | cvxopt, s | ratio | objective, ours | cvxopt |",
         "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |",
