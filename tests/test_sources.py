@@ -30,7 +30,7 @@ def test_unknown_data_gets_the_nearest_name(tmp_path):
     with pytest.raises(InputError, match="belong to data sets"):
         open_source(str(tmp_path / "bags"), n_bags=3)
     (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match=r"manifest\.json is missing"):
+    with pytest.raises(InputError, match=r"holds neither bags \(it has no manifest\.json\) nor images"):
         open_source(str(tmp_path / "empty"))
 
 

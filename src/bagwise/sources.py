@@ -10,7 +10,7 @@ import numpy as np
 from bagwise.bags import Bags
 from bagwise.datasets import DATASETS, DataSet, load_dataset
 from bagwise.errors import InputError
-from bagwise.files import MANIFEST
+from bagwise.files import MANIFEST, recover
 from bagwise.formats.split_files import read_splits
 from bagwise.formats.svm_light import read_svm_light
 from bagwise.formats.tables import read_table
@@ -76,6 +76,7 @@ def open_source(data: str, **options: Any) -> Source:
     if dataset is not None:
         return _load(data, options) if dataset.splits else Source(load_dataset(data, **options), None)
     path = Path(data)
+    recover(path)
     if not path.exists():
         raise InputError(f"'{data}' is neither a data set nor a folder nor a table; {nearest(data, DATASETS)}")
     options = {name: _beside(path, str(value)) if name in PATHS else value for name, value in options.items()}
@@ -106,8 +107,10 @@ def _load(data: str, options: dict[str, Any]) -> Source:
 
 def _read_folder(path: Path, options: dict[str, Any]) -> Source:
     """One of our folders, or images in a folder for each class."""
-    if not (path / MANIFEST).exists() and any(file.suffix.lower() in SUFFIXES for file in path.rglob("*")):
-        return _read_images(path, options)
+    if not (path / MANIFEST).exists():
+        if any(file.suffix.lower() in SUFFIXES for file in path.rglob("*")):
+            return _read_images(path, options)
+        raise InputError(f"{path} holds neither bags (it has no {MANIFEST}) nor images ({', '.join(SUFFIXES)})")
     if options:
         raise InputError(f"options {', '.join(options)} belong to data sets made by name; {path} is a folder")
     return Source(load_bags(path), None)

@@ -24,7 +24,8 @@ class Augmentation(Placed):
             drawn = torch.randint(0, 1 << 32, (rows, columns)).numpy()
         else:
             seed, step, first_row = self.place
-            drawn = randomness.bits(seed, Purpose.AUGMENTATION, (self.layer, step), first_row, (rows, columns))
+            place = (self.layer, step, self.count_use())
+            drawn = randomness.bits(seed, Purpose.AUGMENTATION, place, first_row, (rows, columns))
         return (drawn + 0.5) / (1 << 32)
 
 

@@ -24,6 +24,7 @@ from bagwise.errors import InputError
 from bagwise.estimators import saving
 from bagwise.estimators.taking import class_numbers, is_list_of_bags, rows_as_bags
 from bagwise.likelihoods import Likelihood
+from bagwise.quantities import whole_number
 
 Estimator = TypeVar("Estimator", bound="BagEstimator")
 
@@ -123,7 +124,7 @@ class BagEstimator(ClassifierMixin, BaseEstimator, ABC):
         if self.random_state is None:
             return randomness.fresh_seed()
         if isinstance(self.random_state, int | np.integer):
-            return int(self.random_state)
+            return whole_number("random_state", self.random_state, least=0)
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
     def _known_bags(self, X: Any) -> Bags:

@@ -271,7 +271,7 @@ class BagClassifier(BagEstimator):
         tasks = {"training bags": training, "validation bags": held}
         return {
             **asdict(settings),
-            **{name: getattr(self, name) for name in names},
+            **{name: saving.plain(getattr(self, name)) for name in names},
             "class_weight": saving.plain(self.class_weight),
             "encoder": saving.plain(self.encoder),
             "pooling": saving.plain(self.pooling),

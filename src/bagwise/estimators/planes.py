@@ -20,7 +20,7 @@ from bagwise.errors import InputError
 from bagwise.estimators.kernel_expansion import Kernel, KernelExpansion, expand
 
 MOST_ROWS = 30_000  # of an exact kernel: 7 GB, and as much again for points that are not the rows themselves
-TOLERANCE = 1e-6  # of libsvm: tight, so that an objective that should fall is seen to fall
+TOLERANCE = 1e-7  # of libsvm: tight, so that an objective that should fall is seen to fall
 MOST_STEPS = 1_000  # of libsvm, times the points: it holds its kernel in float32 and may never come to such a tolerance
 MOST_PASSES = 2_000  # of liblinear over the points: the objective is then some 1e-4 above its least, relative to it
 ALIKE = 1e-12  # relative to all costs: slopes that differ by rounding
