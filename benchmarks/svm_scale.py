@@ -1,4 +1,4 @@
-"""MI-SVM at the size of the paper's tissue sets: one fit with its hyper-parameter search, whose cost kept it out of them.
+"""MI-SVM at the size of the paper's tissue sets: one fit with its hyper-parameter search, in minutes.
 
     python benchmarks/svm_scale.py       writes benchmarks/results/svm_scale.md
 
@@ -81,9 +81,9 @@ def main():
     lines = [
         "# MI-SVM at the size of the tissue sets",
         "",
-        f"scikit-learn {sklearn.__version__}, {platform.machine()}, two cores, {os.environ['OMP_NUM_THREADS']} thread a "
-        "process; raw pixels, standardised by channel; class_weight balanced; AUC of the half held out. Wall-clock time on "
-        "a machine that others used too. Made by `python benchmarks/svm_scale.py`.",
+        f"scikit-learn {sklearn.__version__}, {platform.machine()}, two cores, {os.environ['OMP_NUM_THREADS']} thread "
+        "a process; raw pixels, standardised by channel; class_weight balanced; AUC of the half held out. Wall-clock "
+        "time, on a machine that others used too. Made by `python benchmarks/svm_scale.py`.",
         "",
         "| data | learned from | way | parameters | fit, minutes | scores, s | AUC |",
         "| --- | --- | --- | --- | ---: | ---: | ---: |",

@@ -1,8 +1,15 @@
 """The command line run as a user runs it: another process, its exit code, and what it says."""
 
+import contextlib
+import io
 import subprocess
 import sys
 from pathlib import Path
+from unittest import mock
+
+import pytest
+
+from unchecked import unchecked
 
 QUICK = ("--epochs", "2", "--batch-size", "8", "--data-option", "n_bags=30")
 
@@ -23,3 +30,17 @@ def refused(result: subprocess.CompletedProcess[str]) -> str:
     assert result.returncode == 2, result
     assert "Traceback" not in result.stderr
     return " ".join(result.stderr.split())
+
+
+def refusal(*arguments: str | Path, cwd: Path) -> str:
+    """The same in this process, for many mistakes: torch, which takes seconds to import, is imported once."""
+    from bagwise.cli import main
+
+    said, out = io.StringIO(), io.StringIO()
+    typed = mock.patch.object(sys, "argv", ["bagwise", *map(str, arguments)])
+    redirected = contextlib.redirect_stderr(said), contextlib.redirect_stdout(out)
+    with contextlib.chdir(cwd), typed, unchecked(), redirected[0], redirected[1], pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2, said.getvalue()
+    assert out.getvalue() == ""
+    return " ".join(said.getvalue().split())

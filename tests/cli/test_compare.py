@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from command_line import bagwise, refused
+from command_line import bagwise, refusal
 
 QUICK = ("--folds", "2", "--data-option", "n_bags=20")
 
@@ -35,5 +35,5 @@ def test_compare_writes_a_table_a_page_and_says_so(tmp_path):
     ids=str,
 )
 def test_mistakes_are_refused_with_the_fix_and_leave_nothing(tmp_path, arguments, message):
-    assert message in refused(bagwise("compare", "needles", *arguments, "--out", "one", cwd=tmp_path))
+    assert message in refusal("compare", "needles", *arguments, "--out", "one", cwd=tmp_path)
     assert not (tmp_path / "one").exists()

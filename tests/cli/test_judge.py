@@ -8,7 +8,7 @@ from PIL import Image
 from bagwise.datasets import load_dataset
 from bagwise.estimators import BagClassifier
 from bagwise.storage import save_bags
-from command_line import QUICK, bagwise, refused
+from command_line import QUICK, bagwise, refusal, refused
 
 
 @pytest.fixture(scope="module")
@@ -39,16 +39,16 @@ def test_predictions_are_the_models_to_the_last_digit(folder):
 
 
 def test_mistakes_are_refused_with_the_fix(folder):
-    assert "the model needs 16 features" in refused(bagwise("predict", "run", "digits", "--out", "x.csv", cwd=folder))
+    assert "the model needs 16 features" in refusal("predict", "run", "digits", "--out", "x.csv", cwd=folder)
     assert not (folder / "x.csv").exists()
-    assert "have no labels" in refused(bagwise("evaluate", "run", "new", cwd=folder))
-    assert "is not a folder" in refused(bagwise("evaluate", "nowhere", cwd=folder))
+    assert "have no labels" in refusal("evaluate", "run", "new", cwd=folder)
+    assert "is not a folder" in refusal("evaluate", "nowhere", cwd=folder)
     assert "Missing option" in refused(bagwise("predict", "run", "new", cwd=folder))
 
 
 def test_predictions_and_weights_need_two_files(digits_run, tmp_path):
     same = tmp_path / "table.csv"
-    message = refused(bagwise("predict", digits_run.folder, "digits", "--out", same, "--weights", same))
+    message = refusal("predict", digits_run.folder, "digits", "--out", same, "--weights", same, cwd=tmp_path)
     assert "are the same file" in message
     assert not same.exists()
 

@@ -20,6 +20,12 @@ def draw(seed, n_bags=40):
     return Bags.from_list(bags, labels=labels)
 
 
+def unknown_of(bags, positive, **parameters):
+    model = MiSVM(**parameters)
+    model.classes_ = np.array([0, 1])
+    return model._unknown(bags, positive)
+
+
 def textbook(bags, labels, **parameters):
     """The method as the article prints it, with scikit-learn's machine on the rows."""
     guess = np.where(labels[bags.owners] == 1, 1, -1)
@@ -92,6 +98,6 @@ def test_it_starts_with_all_instances_of_positive_bags():
 def test_balanced_bags_weigh_the_same_whatever_their_instances():
     bags = draw(7)
     positive = bags.labels[bags.owners] == 1
-    costs = MiSVM(C=3.0, class_weight="balanced")._unknown(bags, bags.labels == 1).costs
+    costs = unknown_of(bags, bags.labels == 1, C=3.0, class_weight="balanced").costs
     assert costs[positive].sum() == pytest.approx(costs[~positive].sum())
     assert costs.sum() == pytest.approx(3.0 * bags.n_instances)

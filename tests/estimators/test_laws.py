@@ -5,15 +5,18 @@ import inspect
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bagwise import estimators
 from bagwise.bags import Bags
 from bagwise.datasets import load_dataset
-from bagwise.estimators import BagEstimator
+from bagwise.estimators import BagEstimator, PooledClassifier
+from bagwise.estimators.wrapping import WrappingEstimator
 
-QUICK = {"epochs": 2, "batch_size": 8, "calibration": 2, "n": 2, "random_state": 0}
+QUICK = {"epochs": 2, "batch_size": 8, "calibration": 0, "starts": 2, "n": 2, "random_state": 0}
+FEW_TREES = ExtraTreesClassifier(n_estimators=10)
 KINDS = [getattr(estimators, name) for name in estimators.__all__ if not inspect.isabstract(getattr(estimators, name))]
 CLASSICAL = [kind for kind in KINDS if kind.__name__ != "BagClassifier"]  # whose checks are in test_network
 NEEDLES = load_dataset("needles", n_bags=40)
@@ -21,8 +24,13 @@ WORDS = np.where(NEEDLES.labels == 1, "tumour", "normal")
 
 
 def make(kind):
+    """An estimator that is quick to fit; calibration has tests of its own."""
     known = inspect.signature(kind).parameters
-    return kind(**{name: value for name, value in QUICK.items() if name in known})
+    quick = {name: value for name, value in QUICK.items() if name in known}
+    if "estimator" in known:
+        wraps = issubclass(kind, WrappingEstimator)
+        quick["estimator"] = FEW_TREES if wraps else PooledClassifier(FEW_TREES)
+    return kind(**quick)
 
 
 @pytest.fixture(scope="module", params=KINDS, ids=lambda kind: kind.__name__)

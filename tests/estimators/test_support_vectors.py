@@ -56,6 +56,17 @@ def test_landmarks_are_drawn_by_the_seed():
     assert not np.array_equal(first, other)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_class_of_more_weight_is_predicted_more_often(kind):
+    words = np.where(BAGS.labels == 1, "tumour", "normal")
+    found = [
+        (kind(C=0.01, class_weight={"normal": 1, "tumour": factor}, **PLAIN).fit(BAGS, words).predict(BAGS) == "tumour")
+        for factor in (0.01, 100)
+    ]
+    assert found[0].mean() < 0.1
+    assert found[1].mean() > 0.9
+
+
 def test_an_unfinished_fit_says_so():
     with pytest.warns(ConvergenceWarning, match="after 1 fits of a plane; raise max_iterations"):
         model = MISVM(max_iterations=1, **PLAIN).fit(BAGS, BAGS.labels)
@@ -72,7 +83,8 @@ def test_an_unfinished_fit_says_so():
         ({"gamma": -1}, "gamma is -1"),
         ({"components": 0}, "components is 0"),
         ({"components": 2.5}, "components is 2.5"),
-        ({"class_weight": "even"}, "class_weight is 'even'"),
+        ({"class_weight": "even"}, "class_weight: .*'even'.* give None, 'balanced', or a factor"),
+        ({"class_weight": {0: 1, 1: -2}}, "the class_weight of 1 is -2"),
         ({"max_iterations": 0}, "max_iterations is 0"),
     ],
 )

@@ -20,6 +20,12 @@ def draw(seed, n_bags=40):
     return Bags.from_list(bags, labels=labels)
 
 
+def unknown_of(bags, positive, **parameters):
+    model = MISVM(**parameters)
+    model.classes_ = np.array([0, 1])
+    return model._unknown(bags, positive)
+
+
 def textbook(bags, labels, kernel, C):
     """The method as the article prints it, on the values of the kernel; the first witness of a bag is its mean."""
     values = KERNELS[kernel](bags.instances)
@@ -93,7 +99,7 @@ def test_bags_of_one_instance_are_a_plain_machine(parameters):
 
 def test_points_are_positive_bags_and_negative_instances():
     bags = Bags.from_list([np.zeros((2, 1)), np.zeros((3, 1)), np.zeros((1, 1))])
-    unknown = MISVM()._unknown(bags, np.array([True, False, True]))
+    unknown = unknown_of(bags, np.array([True, False, True]))
     points = unknown.points(unknown.best(np.array([1.0, 2.0, 5.0, 5.0, 5.0, 3.0])))
     assert points.labels.tolist() == [1, -1, -1, -1, 1]
     assert points.shares.toarray().argmax(axis=1).tolist() == [1, 2, 3, 4, 5]
@@ -103,5 +109,5 @@ def test_points_are_positive_bags_and_negative_instances():
 
 def test_balanced_witnesses_weigh_as_much_as_all_negative_instances():
     bags = draw(7)
-    unknown = MISVM(C=3.0, class_weight="balanced")._unknown(bags, bags.labels == 1)
+    unknown = unknown_of(bags, bags.labels == 1, C=3.0, class_weight="balanced")
     assert unknown.costs[unknown.positive].sum() == pytest.approx(unknown.costs[~unknown.positive].sum())

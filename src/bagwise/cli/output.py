@@ -83,9 +83,16 @@ class Output:
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
         columns = (TextColumn(doing), BarColumn(bar_width=16), MofNCompleteColumn(), TimeRemainingColumn())
-        with Progress(*columns) as bar:
+        with contextlib.ExitStack() as shown:
+            bar = Progress(*columns)
             task = bar.add_task("", total=None)
-            yield lambda done, total: bar.update(task, completed=done, total=total)
+
+            def move(done: int, total: int) -> None:
+                if not bar.live.is_started:  # a mistake found before the work begins needs no bar
+                    shown.enter_context(bar)
+                bar.update(task, completed=done, total=total)
+
+            yield move
 
     def empty(self, names: Sequence[str]) -> None:
         """Name the bags that were set aside because they have no instance."""

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import compute_sample_weight
+from sklearn.utils import compute_class_weight
 
 from bagwise import randomness, segments
 from bagwise.bags import Bags
@@ -23,7 +23,7 @@ from bagwise.estimators.classical import InstanceEstimator
 from bagwise.estimators.kernel_expansion import KernelExpansion, build_kernel
 from bagwise.estimators.learned import LearnedInstances
 from bagwise.estimators.planes import ExactSpace, NystromSpace, Space
-from bagwise.quantities import real_number, shown, whole_number
+from bagwise.quantities import real_number, whole_number
 from bagwise.randomness import Purpose
 from bagwise.training.batches import tensor
 
@@ -59,7 +59,8 @@ class SupportVectorEstimator(InstanceEstimator):
     gamma : width of the rbf kernel, a number or "scale": 1 / (width · variance)
     components : None for the exact kernel (up to some 30,000 instances), or the number of landmarks by which it is
         approximated (Nyström): 300 to 1,000 serve for any number of instances
-    class_weight : None, or "balanced": the points of positive and of negative bags cost the same in total
+    class_weight : None, "balanced" (errors in positive and in negative bags cost the same in total), or a factor for
+        each class
     max_iterations : fits of a plane, at most
     """
 
@@ -119,6 +120,11 @@ class SupportVectorEstimator(InstanceEstimator):
 
     def _costs(self, positive: np.ndarray) -> np.ndarray:
         """What an error costs at each point of positive or negative bags."""
-        if self.class_weight not in (None, "balanced"):
-            raise InputError(f"class_weight is {shown(self.class_weight)}; give None or 'balanced'")
-        return real_number("C", self.C, above=0) * compute_sample_weight(self.class_weight, positive)
+        cost, classes = real_number("C", self.C, above=0), positive.astype(int)
+        try:
+            factors = compute_class_weight(self.class_weight, classes=self.classes_, y=self.classes_[classes])
+        except (TypeError, ValueError) as error:
+            raise InputError(f"class_weight: {error}; give None, 'balanced', or a factor for each class") from None
+        for label, factor in zip(self.classes_, factors, strict=True):
+            real_number(f"the class_weight of {label}", factor, above=0)
+        return cost * factors[classes]
