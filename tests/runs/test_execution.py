@@ -1,3 +1,4 @@
+import csv
 import json
 
 import numpy as np
@@ -167,3 +168,14 @@ def test_files_named_by_options_are_found_from_any_folder(tmp_path, monkeypatch)
     folder = run.folder.resolve()
     monkeypatch.chdir("/")
     assert len(Run(folder).test_bags()) == 4
+
+
+def test_groups_are_judged_too(tmp_path):
+    bags = load_dataset("needles", n_bags=40)
+    save_bags(bags.replace(groups=np.arange(40) // 2), tmp_path / "bags")
+    data = {"data": str(tmp_path / "bags"), "options": {}, "test": None}
+    run = execute(tmp_path / "run", {**describe(), "data": data})
+    with (run.folder / "groups.csv").open() as stream:
+        rows = list(csv.DictReader(stream))
+    assert len(rows) == run.metrics["groups"]["n_groups"] == len({row["group"] for row in run.predictions})
+    assert damages(run.folder) == []

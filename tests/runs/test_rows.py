@@ -1,7 +1,9 @@
 import numpy as np
 
 from bagwise.bags import Bags
+from bagwise.evaluation.grouping import by_group
 from bagwise.runs import prediction_rows, weight_rows
+from bagwise.runs.rows import empty_rows, group_rows
 
 BAGS = Bags.from_list(
     [np.zeros((1, 2)), np.zeros((2, 2))],
@@ -40,3 +42,19 @@ def test_a_line_an_instance_counts_within_its_bag():
         ("b", 0, 3, 4, "0.25"),
         ("b", 1, 5, 6, "0.75"),
     ]
+
+
+def test_a_line_a_group_holds_the_mean_of_its_bags():
+    groups = np.array(["p", "q", "p"])
+    chances = np.array([[0.5, 0.5], [0.9, 0.1], [0.1, 0.9]])
+    grouped = by_group(np.array([0, 0, 1]), chances, groups)
+    rows = group_rows(np.array(["no", "yes"]), grouped, groups)
+    assert [(row["group"], row["n_bags"], row["label"], row["predicted"]) for row in rows] == [
+        ("p", 2, "yes", "yes"),
+        ("q", 1, "no", "no"),
+    ]
+    assert float(rows[0]["probability yes"]) == 0.7
+
+
+def test_a_bag_without_instances_has_a_line():
+    assert empty_rows(["a"]) == [{"bag": "a", "status": "empty", "n_instances": 0}]

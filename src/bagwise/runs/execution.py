@@ -12,11 +12,12 @@ from bagwise.errors import InputError
 from bagwise.estimators import BagClassifier
 from bagwise.estimators.taking import known_class_numbers
 from bagwise.evaluation import Evaluation, evaluate
+from bagwise.evaluation.grouping import by_group
 from bagwise.files import MANIFEST, atomic, is_draft, read_json, write_json, write_manifest
 from bagwise.names import canonical
 from bagwise.runs.environment import describe_environment
 from bagwise.runs.parts import Parts, known_labels, split_source
-from bagwise.runs.rows import prediction_rows
+from bagwise.runs.rows import group_rows, prediction_rows
 from bagwise.runs.run import CHECKPOINT, KIND, REPORT, Run, write_table
 from bagwise.sources import located
 from bagwise.training import Progress, TrainingStopped
@@ -76,6 +77,8 @@ def _write_results(folder: Path, estimator: BagClassifier, parts: Parts, judged:
     estimator.save(folder / "model")
     write_table(folder / "history.csv", [record.as_dict() for record in estimator.history_])
     write_table(folder / "predictions.csv", rows)
+    if test.groups is not None and (grouped := by_group(targets, judged.probabilities, test.groups)) is not None:
+        write_table(folder / "groups.csv", group_rows(estimator.classes_, grouped, test.groups))
     _write_weights(folder / "weights.npy", judged)
     write_json(folder / "metrics.json", judged.metrics)
     facts = {"test_bags": fingerprint(test), "set_aside": list(parts.set_aside)}

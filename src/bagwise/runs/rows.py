@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from bagwise.bags import Bags
+from bagwise.evaluation.grouping import Grouped
 
 
 def prediction_rows(
@@ -24,6 +25,21 @@ def prediction_rows(
         row |= {f"probability {label}": repr(float(p)) for label, p in zip(classes, probabilities[bag], strict=True)}
         rows.append(row)
     return rows
+
+
+def group_rows(classes: np.ndarray, grouped: Grouped, groups: np.ndarray) -> list[dict[str, Any]]:
+    """A line a group (a patient): its bags, its label, the likeliest class, the mean probability of each."""
+    n_bags = dict(zip(*np.unique(groups, return_counts=True), strict=True))
+    return [
+        {
+            "group": name,
+            "n_bags": int(n_bags[name]),
+            "label": classes[target],
+            "predicted": classes[chances.argmax()],
+            **{f"probability {label}": repr(float(p)) for label, p in zip(classes, chances, strict=True)},
+        }
+        for name, target, chances in zip(*grouped, strict=True)
+    ]
 
 
 def empty_rows(names: Sequence[str]) -> list[dict[str, Any]]:

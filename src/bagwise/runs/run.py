@@ -5,6 +5,7 @@ environment.json   versions and machine
 model/             the fitted estimator
 history.csv        a line an epoch
 predictions.csv    a line a test bag
+groups.csv         a line a group (a patient) of test bags, where there are groups
 weights.npy        the weight of each instance of the test bags, in their order
 metrics.json       metrics of the test bags with intervals
 manifest.json      sizes and SHA-256 of all of these
