@@ -50,6 +50,21 @@ def test_objective_is_half_the_squared_norm_plus_the_cost_of_errors():
     assert objective(plane, Points(LABELS, COSTS)) == pytest.approx(expected, rel=1e-12)
 
 
+def test_the_intercept_is_the_best_of_all():
+    for costs in (COSTS, np.ones(60)):
+        points = Points(LABELS, costs)
+        plane = ExactSpace(Kernel(0.3), ROWS).separate(points)
+        products = plane.scores - plane.intercept
+        others = [plane._replace(scores=products + kink) for kink in LABELS - products]
+        assert objective(plane, points) <= min(objective(other, points) for other in others) * (1 + 1e-12)
+
+
+def test_among_intercepts_that_are_as_good_the_middle_is_taken():
+    rows = np.array([[-3.0], [-2.5], [2.5], [3.0]])
+    plane = ExactSpace(Kernel(0.0), rows).separate(Points(np.array([-1, -1, 1, 1]), np.full(4, 1e-3)))
+    assert plane.intercept == pytest.approx(0)
+
+
 @pytest.mark.parametrize("gamma", [0.0, 0.3])
 def test_blends_are_points_of_the_space_of_the_kernel(gamma):
     shares, labels = random_shares(), np.repeat([-1, 1], [13, 12])
