@@ -22,9 +22,9 @@ import torch
 from scipy.spatial.distance import cdist
 
 from bagwise.bags import Bags
-from bagwise.estimators.bag_kernels import BLOCK, gram
-from bagwise.estimators.graph_kernel import SupportGraphs
-from bagwise.estimators.set_kernel import SupportSets
+from bagwise.estimators.kernels.bag_kernels import BLOCK, gram
+from bagwise.estimators.kernels.graph_kernel import SupportGraphs
+from bagwise.estimators.kernels.set_kernel import SupportSets
 
 N_BAGS, FEWEST, MOST, WIDTH, GAMMA = 2_000, 20, 50, 100, 0.01
 PART, ROUNDS = 200, 5

@@ -13,7 +13,7 @@ from bagwise import estimators
 from bagwise.bags import Bags
 from bagwise.datasets import load_dataset
 from bagwise.estimators import BagEstimator, PooledClassifier
-from bagwise.estimators.wrapping import WrappingEstimator
+from bagwise.estimators.wrapped.wrapping import WrappingEstimator
 
 QUICK = {"epochs": 2, "batch_size": 8, "calibration": 0, "starts": 2, "n": 2, "random_state": 0}
 FEW_TREES = ExtraTreesClassifier(n_estimators=10)

@@ -7,8 +7,8 @@ import numpy as np
 from bagwise.bags import Bags
 from bagwise.errors import InputError
 from bagwise.estimators.contract import BagEstimator
+from bagwise.estimators.holding.selected import Selected
 from bagwise.estimators.methods import build_method, method_name
-from bagwise.estimators.selected import Selected
 from bagwise.evaluation.protocol import Split, checked, repeated_folds, repeated_hold_out
 from bagwise.runs import known_labels
 from bagwise.sources import open_source

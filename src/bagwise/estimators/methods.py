@@ -8,17 +8,17 @@ from typing import Any, NamedTuple
 
 from bagwise.errors import InputError
 from bagwise.estimators.contract import BagEstimator
-from bagwise.estimators.em_dd import EMDD
-from bagwise.estimators.fisher_vector import MiFV
-from bagwise.estimators.graph_kernel import MiGraph
-from bagwise.estimators.instance_svm import MiSVM
-from bagwise.estimators.minimax_kernel import MinimaxKernel
-from bagwise.estimators.naive import NaiveClassifier
+from bagwise.estimators.density.em_dd import EMDD
+from bagwise.estimators.kernels.graph_kernel import MiGraph
+from bagwise.estimators.kernels.minimax_kernel import MinimaxKernel
+from bagwise.estimators.kernels.set_kernel import MIKernel
 from bagwise.estimators.network import BagClassifier
-from bagwise.estimators.pooled import PooledClassifier
-from bagwise.estimators.set_kernel import MIKernel
-from bagwise.estimators.vlad import MiVLAD
-from bagwise.estimators.witness_svm import MISVM
+from bagwise.estimators.svm.instance_svm import MiSVM
+from bagwise.estimators.svm.witness_svm import MISVM
+from bagwise.estimators.vectors.fisher_vector import MiFV
+from bagwise.estimators.vectors.vlad import MiVLAD
+from bagwise.estimators.wrapped.naive import NaiveClassifier
+from bagwise.estimators.wrapped.pooled import PooledClassifier
 from bagwise.names import canonical, nearest
 
 AMBIGUOUS = ("mi", "MI")

@@ -1,0 +1,1 @@
+"""Diverse Density: concepts as points near every positive bag."""

@@ -1,0 +1,1 @@
+"""Estimators that hold other estimators."""

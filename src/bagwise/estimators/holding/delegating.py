@@ -1,0 +1,87 @@
+"""The base of estimators that train another one, ``model_``, and let it speak."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
+from torch import Tensor
+
+from bagwise.errors import InputError
+from bagwise.estimators.contract import BagEstimator, Judged
+from bagwise.estimators.wrapped.pooled import PooledClassifier
+from bagwise.quantities import shown
+
+PASSED_ON = ("classes_", "instance_shape_", "n_features_in_", "extractor_")
+
+
+def _scores_instances(estimator: Any) -> bool:
+    return hasattr(estimator._chosen(), "score_instances")
+
+
+class DelegatingEstimator(BagEstimator):
+    """Base of the estimators that hand bags on to the estimator they hold.
+
+    estimator : any estimator of bags; None stands for PooledClassifier()
+    """
+
+    estimator: Any
+    model_: BagEstimator
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        bags = self._known_bags(X)
+        return self.model_.predict_proba(bags)
+
+    def weigh(self, X: Any) -> np.ndarray:
+        bags = self._known_bags(X)
+        return self.model_.weigh(bags)
+
+    def judge(self, X: Any) -> Judged:
+        bags = self._known_bags(X)
+        return self.model_.judge(bags)
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """The scores of the estimator that speaks."""
+        bags = self._known_bags(X)
+        return self.model_.decision_function(bags)
+
+    @available_if(_scores_instances)
+    def score_instances(self, X: Any) -> np.ndarray:
+        """Each instance's own score."""
+        bags = self._known_bags(X)
+        return self.model_.score_instances(bags)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = get_tags(self._chosen()).classifier_tags.multi_class
+        return tags
+
+    def _copy(self, **parameters: Any) -> Any:
+        """A copy of the estimator, seeded if it can be, with other parameters where they are given."""
+        chosen = self._chosen()
+        if not isinstance(chosen, BagEstimator):
+            raise InputError(f"estimator is {shown(chosen)}; give an estimator of bags, e.g. BagClassifier()")
+        seed = {"random_state": self.seed_} if "random_state" in chosen.get_params() else {}
+        return clone(chosen).set_params(**seed, **parameters)
+
+    def _chosen(self) -> Any:
+        return PooledClassifier() if self.estimator is None else self.estimator
+
+    def _content(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        return self.model_._content()
+
+    def _restore(self, facts: dict[str, Any], numbers: dict[str, Tensor]) -> None:
+        self.model_ = self._copy()
+        restore_held(self, self.model_, self.seed_, facts, numbers)
+
+
+def restore_held(
+    holder: BagEstimator, held: BagEstimator, seed: int, facts: dict[str, Any], numbers: dict[str, Tensor]
+) -> None:
+    """Give an estimator that another one holds what both know, then what it learned."""
+    for name in PASSED_ON:
+        setattr(held, name, getattr(holder, name))
+    held.likelihood_ = held._likelihood(len(holder.classes_))
+    held.seed_ = seed
+    held._restore(facts, numbers)

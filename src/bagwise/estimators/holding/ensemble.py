@@ -1,0 +1,146 @@
+"""An ensemble: one method with several seeds on the same bags, its answers averaged, and how far they differ.
+
+    p = 1/n Σₘ pₘ        a = 1/n Σₘ aₘ        spread = the standard deviation over the members
+
+The spread says how much of an answer is owed to the seed, not how sure the method is of it.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
+from torch import Tensor, nn
+
+from bagwise import randomness
+from bagwise.bags import Bags
+from bagwise.errors import InputError
+from bagwise.estimators.contract import BagEstimator, Judged
+from bagwise.estimators.holding.delegating import restore_held
+from bagwise.estimators.wrapped.pooled import PooledClassifier
+from bagwise.estimators.wrapped.wrapping import scores_of
+from bagwise.quantities import shown, whole_number
+from bagwise.randomness import Purpose
+
+
+class Spread(NamedTuple):
+    """How far the members of an ensemble differ: standard deviations over them, zero where all agree."""
+
+    probabilities: np.ndarray  # (n_bags, n_classes)
+    weights: np.ndarray  # (n_instances,)
+
+
+def _members_score_instances(ensemble: "Ensemble") -> bool:
+    return hasattr(ensemble._chosen(), "score_instances")
+
+
+class Ensemble(BagEstimator):
+    """Several copies of an estimator of bags that differ in their seed.
+
+    estimator : any estimator of bags; None stands for PooledClassifier()
+    n : how many copies
+    random_state : a whole number makes every fit the same; each copy's seed is drawn from it
+
+    >>> from bagwise.datasets import load_dataset
+    >>> bags = load_dataset("needles", n_bags=60)
+    >>> ensemble = Ensemble(PooledClassifier(), n=2, random_state=0).fit(bags, bags.labels)
+    >>> ensemble.spread(bags).probabilities.shape
+    (60, 2)
+    """
+
+    members_: list[BagEstimator]
+
+    def __init__(self, estimator: Any = None, n: Any = 5, random_state: Any = None) -> None:
+        self.estimator = estimator
+        self.n = n
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> "Ensemble":
+        """Fit every copy on the same bags."""
+        bags, targets = self._training_bags(X, y)
+        members = [self._member(place) for place in range(self._check())]
+        self.members_ = [member.fit(bags, self.classes_[targets]) for member in members]
+        return self
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        bags = self._known_bags(X)
+        return np.mean([member.predict_proba(bags) for member in self.members_], axis=0)
+
+    def weigh(self, X: Any) -> np.ndarray:
+        bags = self._known_bags(X)
+        return np.mean([member.weigh(bags) for member in self.members_], axis=0)
+
+    def judge(self, X: Any) -> Judged:
+        judged = self._judged(X)
+        return Judged(judged.probabilities.mean(axis=0), judged.weights.mean(axis=0))
+
+    def spread(self, X: Any) -> Spread:
+        """How far the members differ in probabilities and weights."""
+        judged = self._judged(X)
+        return Spread(judged.probabilities.std(axis=0), judged.weights.std(axis=0))
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Scores of the mean probabilities: (n_bags,) for two classes, else (n_bags, n_classes)."""
+        scores = scores_of(self.predict_proba(X), self.likelihood_)
+        return self.likelihood_.decisions(scores)
+
+    @available_if(_members_score_instances)
+    def score_instances(self, X: Any) -> np.ndarray:
+        """Each instance's own score: what a bag of that instance alone would get."""
+        bags = self._known_bags(X)
+        alone = Bags.trusted(instances=bags.instances, offsets=np.arange(bags.n_instances + 1))
+        return self.decision_function(alone)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = get_tags(self._chosen()).classifier_tags.multi_class
+        return tags
+
+    def _content(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        _check_modules(self.members_[0])
+        contents = [member._content() for member in self.members_]
+        numbers = {
+            f"member.{place}.{name}": value
+            for place, (_, its_numbers) in enumerate(contents)
+            for name, value in its_numbers.items()
+        }
+        return {"members": [its_facts for its_facts, _ in contents]}, numbers
+
+    def _restore(self, facts: dict[str, Any], numbers: dict[str, Tensor]) -> None:
+        self.members_ = [self._member(place) for place in range(len(facts["members"]))]
+        for place, member in enumerate(self.members_):
+            prefix = f"member.{place}."
+            its_numbers = {
+                name.removeprefix(prefix): value for name, value in numbers.items() if name.startswith(prefix)
+            }
+            restore_held(self, member, member.random_state, facts["members"][place], its_numbers)
+
+    def _judged(self, X: Any) -> Judged:
+        """Of each member, along a first axis."""
+        bags = self._known_bags(X)
+        judged = [member.judge(bags) for member in self.members_]
+        return Judged(np.array([each.probabilities for each in judged]), np.array([each.weights for each in judged]))
+
+    def _member(self, place: int) -> Any:
+        seed = randomness.integer(self.seed_, Purpose.INITIALIZATION, place)
+        return clone(self._chosen()).set_params(random_state=seed)
+
+    def _chosen(self) -> Any:
+        return PooledClassifier() if self.estimator is None else self.estimator
+
+    def _check(self) -> int:
+        """The number of members, if they can be made."""
+        if not isinstance(self._chosen(), BagEstimator):
+            raise InputError(f"estimator is {shown(self.estimator)}; give an estimator of bags, e.g. BagClassifier()")
+        return whole_number("n", self.n, least=1)
+
+
+def _check_modules(member: BagEstimator) -> None:
+    """Refuse modules of the user's own, which ``load`` could not put back into the members."""
+    for name, value in member.get_params().items():
+        if isinstance(value, nn.Module):
+            raise InputError(
+                f"the members of the ensemble have a module of your own for {name}, so it cannot be saved as one; "
+                "save each of ensemble.members_"
+            )

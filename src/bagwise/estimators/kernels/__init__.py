@@ -1,0 +1,1 @@
+"""Kernels between bags, and the support vector machines that use them."""

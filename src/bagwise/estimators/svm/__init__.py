@@ -1,0 +1,1 @@
+"""Methods that fit support vector machines to instances (Andrews et al. 2003)."""

@@ -1,0 +1,1 @@
+"""Bags described by one long vector each, and the linear machines that use them."""

@@ -1,0 +1,1 @@
+"""Classifiers of scikit-learn, put to work on bags."""

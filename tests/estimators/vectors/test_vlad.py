@@ -1,0 +1,79 @@
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans
+
+from bagwise.bags import Bags
+from bagwise.datasets import load_dataset
+from bagwise.errors import InputError
+from bagwise.estimators import MiVLAD
+from bagwise.estimators.vectors.vlad import Centers, learn_centers
+
+DRAWS = np.random.default_rng(2)
+BAGS = Bags.from_list([DRAWS.normal(size=(size, 3)) for size in (1, 4, 2, 9)])
+
+
+def transcribed_vector(bag, centers):
+    """From the definition, in loops."""
+    sums = np.zeros_like(centers)
+    for row in bag:
+        distances = [sum((row[m] - center[m]) ** 2 for m in range(len(row))) for center in centers]
+        nearest = distances.index(min(distances))
+        for m in range(len(row)):
+            sums[nearest, m] += row[m] - centers[nearest, m]
+    flat = [np.sign(value) * abs(value) ** 0.5 for value in sums.ravel()]
+    return np.array(flat) / sum(value**2 for value in flat) ** 0.5
+
+
+@pytest.mark.parametrize("n_centers", [1, 2, 5])
+def test_scores_equal_a_transcription(n_centers):
+    labels = [0, 1, 0, 1] * 3
+    bags = Bags.concatenate([BAGS] * 3)
+    model = MiVLAD(n_centers=n_centers, standardize=False, calibration=0, random_state=1).fit(bags, labels)
+    learned = model.learned_
+    vectors = np.array([transcribed_vector(bag, learned.book.centers) for bag in bags])
+    expected = vectors @ learned.machine.weights[0] + learned.machine.biases[0]
+    np.testing.assert_allclose(model.decision_function(bags), expected, rtol=0, atol=1e-10)
+
+
+def test_a_code_stands_in_the_block_of_the_nearest_centre():
+    book = Centers(np.array([[0.0, 0.0], [10.0, 0.0]]))
+    codes = book.codes(np.array([[1.0, 2.0], [7.0, -1.0]]))
+    np.testing.assert_array_equal(codes, [[1.0, 2.0, 0.0, 0.0], [0.0, 0.0, -3.0, -1.0]])
+
+
+def test_one_centre_is_the_mean_and_several_are_those_of_k_means():
+    rows = np.concatenate([DRAWS.normal(size=(30, 2)), DRAWS.normal(size=(30, 2)) + 20])
+    np.testing.assert_allclose(learn_centers(rows, 1, seed=0).centers[0], rows.mean(axis=0))
+    found = learn_centers(rows, 2, seed=0).centers
+    expected = KMeans(2, n_init=3, random_state=7).fit(rows).cluster_centers_
+    np.testing.assert_allclose(np.sort(found, axis=0), np.sort(expected, axis=0))
+
+
+def test_three_classes_are_told_apart():
+    digits = DRAWS.normal(size=(90, 4, 2)) + np.repeat([[0, 5], [5, 0], [-5, -5]], 30, axis=0)[:, None]
+    labels = np.repeat(["a", "b", "c"], 30)
+    model = MiVLAD(calibration=0, random_state=0).fit(list(digits), labels)
+    assert model.decision_function(list(digits)).shape == (90, 3)
+    assert model.score(list(digits), labels) > 0.95
+
+
+def test_points_that_coincide_are_no_obstacle():
+    bags = Bags(np.ones((6, 2)), np.arange(7))
+    model = MiVLAD(n_centers=2, calibration=0, random_state=0).fit(bags, [0, 1, 0, 1, 0, 1])
+    np.testing.assert_allclose(model.weigh(bags), 1)
+
+
+@pytest.mark.parametrize(
+    ("n_centers", "message"), [(0, "n_centers is 0"), (1.5, "n_centers is"), (99, "ask for fewer")]
+)
+def test_senseless_numbers_of_centres_are_refused(n_centers, message):
+    with pytest.raises(InputError, match=message):
+        MiVLAD(n_centers=n_centers).fit(BAGS, [0, 1, 0, 1])
+
+
+def test_weights_find_the_needles():
+    training, test = (load_dataset("needles", n_bags=100, seed=seed) for seed in (1, 2))
+    weights = MiVLAD(calibration=0, random_state=0).fit(training, training.labels).weigh(test)
+    positive = test.labels.repeat(test.sizes) == 1
+    needle = positive & (test.instance_labels == 1)
+    assert weights[needle].mean() > 2 * weights[positive & ~needle].mean()
