@@ -3,7 +3,7 @@ import pytest
 from sklearn.metrics.pairwise import rbf_kernel
 
 from bagwise.bags import Bags
-from bagwise.estimators import bag_kernels
+from bagwise.estimators.kernels import bag_kernels
 from bagwise.estimators.kernels.bag_kernels import expansion, gram, norms
 
 SIZES = (3, 1, 7, 2, 1, 12, 5)

@@ -4,7 +4,8 @@ from sklearn.svm import SVC
 
 from bagwise.bags import Bags
 from bagwise.errors import InputError
-from bagwise.estimators import MiGraph, precomputed_svm
+from bagwise.estimators import MiGraph
+from bagwise.estimators.kernels import precomputed_svm
 from bagwise.estimators.kernels.bag_kernels import gram
 from bagwise.estimators.kernels.graph_kernel import SupportGraphs, neighbours
 

@@ -4,7 +4,8 @@ from sklearn.svm import SVC
 
 from bagwise.bags import Bags
 from bagwise.errors import InputError
-from bagwise.estimators import MinimaxKernel, precomputed_svm
+from bagwise.estimators import MinimaxKernel
+from bagwise.estimators.kernels import precomputed_svm
 from bagwise.estimators.kernels.minimax_kernel import box_kernel, boxes
 
 DRAWS = np.random.default_rng(0)
