@@ -31,7 +31,7 @@ OPTIMISERS = {  # learning rate and weight decay of the appendix
 SCALINGS = {"standardize": [True, False]}
 SELECTION = {
     **{method: {"C": [1.0, 10.0], **SCALINGS} for method in ("mi-SVM", "MI-SVM")},
-    **{method: SCALINGS for method in ("MI-Kernel", "mi-Graph", "minimax kernel")},
+    **dict.fromkeys(("MI-Kernel", "mi-Graph", "minimax kernel"), SCALINGS),
 }
 BASELINES = ("minimax kernel", "instance+mean", "embedding+mean", "extra trees", "naive")
 NETWORK = {"optimizer": "sgd", "momentum": 0.9, "epochs": 100, "attention_width": 64, "dropout": 0.5}
