@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "bagwise"
 ORDER = [
-    ["errors", "metric_names"],
+    ["errors", "metric_names", "decisions"],
     ["names", "quantities", "files", "randomness", "places"],
     ["segments", "dropout"],
     ["bags"],

@@ -4,7 +4,7 @@ import pytest
 from bagwise.comparing.plan import build, make_plan, open_material
 from bagwise.datasets import load_dataset
 from bagwise.errors import InputError
-from bagwise.estimators import Selected
+from bagwise.estimators import Adjusted, Selected
 from bagwise.storage import save_bags
 
 
@@ -37,3 +37,17 @@ def test_groups_are_kept_together_by_default(tmp_path):
     material = open_material(make_plan(str(tmp_path / "bags"), {"naive": {}}, folds=5))
     for split in material.splits:
         assert not set(bags.groups[split.training]) & set(bags.groups[split.test])
+
+
+def test_adjustments_wrap_every_method_and_splits_may_come_from_files(tmp_path):
+    plan = make_plan("needles", {"naive": {}}, options={"n_bags": 6}, adjust=["threshold"])
+    adjusted = build(plan, "naive")
+    assert isinstance(adjusted, Adjusted)
+    assert (adjusted.temperature, adjusted.threshold) == (False, True)
+    with pytest.raises(InputError, match="adjust: cold is unknown"):
+        make_plan("needles", {"naive": {}}, adjust=["cold"])
+    names = load_dataset("needles", n_bags=6).names
+    path = tmp_path / "splits.csv"
+    path.write_text(f",train,val,test\n0,{names[4]},{names[0]},{names[2]}\n1,{names[1]},,{names[3]}\n")
+    material = open_material(make_plan("needles", {"naive": {}}, options={"n_bags": 6}, splits=[str(path)]))
+    assert [(split.fold, split.test.tolist()) for split in material.splits] == [(0, [2, 3])]

@@ -40,7 +40,7 @@ def test_every_draw_is_that_of_plain_lists(monkeypatch):
     """Three groups of different sizes, whose bags do not lie together."""
     monkeypatch.setattr(intervals, "DRAWS", 20)
     seen = []
-    monkeypatch.setattr(intervals, "bag_metrics", lambda targets, _: seen.append(targets.tolist()) or {})
+    monkeypatch.setattr(intervals, "bag_metrics", lambda targets, *_: seen.append(targets.tolist()) or {})
     groups = np.array(["b", "a", "c", "b", "b", "a"])
     bootstrap(np.arange(6), np.ones((6, 2)), groups, seed=4)
     members = {"a": [1, 5], "b": [0, 3, 4], "c": [2]}

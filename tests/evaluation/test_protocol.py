@@ -3,7 +3,7 @@ import pytest
 
 from bagwise.datasets import load_dataset
 from bagwise.errors import InputError
-from bagwise.evaluation.protocol import Split, checked, repeated_folds, repeated_hold_out
+from bagwise.evaluation.protocol import Split, checked, from_files, repeated_folds, repeated_hold_out
 
 NEEDLES = load_dataset("needles", n_bags=60)
 GROUPED = NEEDLES.replace(groups=np.arange(60) // 4)
@@ -58,3 +58,16 @@ def test_learning_from_what_is_judged_is_refused():
 def test_impossible_protocols_are_refused(words, message):
     with pytest.raises(InputError, match=message):
         repeated_folds(NEEDLES, NEEDLES.labels, **words)
+
+
+def test_splits_come_from_files_and_validation_bags_are_learned_from(tmp_path):
+    bags = load_dataset("needles", n_bags=6)
+    names = list(bags.names)
+    path = tmp_path / "splits_0.csv"
+    path.write_text(f",train,val,test\n0,{names[4]},{names[0]},{names[2]}\n1,{names[1]},,{names[3]}\n")
+    (split,) = from_files(bags, [str(path)])
+    assert (split.training.tolist(), split.test.tolist()) == ([0, 1, 4], [2, 3])
+    with pytest.raises(InputError, match="groups on both sides"):
+        from_files(bags.replace(groups=np.array([0, 0, 1, 1, 1, 2])), [str(path)])
+    with pytest.raises(InputError, match="have no names"):
+        from_files(bags.replace(names=None), [str(path)])

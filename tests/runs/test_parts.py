@@ -66,3 +66,18 @@ def test_test_bags_of_another_extractor_are_refused(tmp_path):
         save_bags(load_dataset("needles", n_bags=8).replace(extractor=name), tmp_path / name)
     with pytest.raises(InputError, match="features of 'two', the training bags of 'one'"):
         split(tmp_path / "one", test=str(tmp_path / "two"))
+
+
+def test_a_file_can_say_which_bags_are_for_what(tmp_path):
+    names = load_dataset("needles", n_bags=6).names
+    path = tmp_path / "splits.csv"
+    path.write_text(f",train,val,test\n0,{names[4]},{names[0]},{names[2]}\n1,{names[1]},,{names[3]}\n")
+    options = {"data": "needles", "options": {"n_bags": 6}, "split_seed": 0, "splits": str(path)}
+    parts = split_source(test=None, **options)
+    assert [part.names.tolist() for part in (parts.training, parts.validation, parts.test)] == [
+        [names[4], names[1]],
+        [names[0]],
+        [names[2], names[3]],
+    ]
+    with pytest.raises(InputError, match="leave test out"):
+        split_source(test=0.2, **options)

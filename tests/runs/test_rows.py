@@ -48,7 +48,7 @@ def test_a_line_a_group_holds_the_mean_of_its_bags():
     groups = np.array(["p", "q", "p"])
     chances = np.array([[0.5, 0.5], [0.9, 0.1], [0.1, 0.9]])
     grouped = by_group(np.array([0, 0, 1]), chances, groups)
-    rows = group_rows(np.array(["no", "yes"]), grouped, groups)
+    rows = group_rows(np.array(["no", "yes"]), grouped)
     assert [(row["group"], row["n_bags"], row["label"], row["predicted"]) for row in rows] == [
         ("p", 2, "yes", "yes"),
         ("q", 1, "no", "no"),

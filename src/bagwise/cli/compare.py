@@ -9,7 +9,6 @@ from bagwise.cli.app import app
 from bagwise.cli.method_options import read_methods
 from bagwise.cli.output import Json, Output, Quiet
 from bagwise.cli.parameters import read_options, with_parameters
-from bagwise.metric_names import METRICS
 
 EXAMPLE = "Example: bagwise compare musk1 --methods attention,mi-SVM,MI-SVM,mi-Graph --folds 10 --repeats 5 --workers 2"
 
@@ -25,6 +24,10 @@ def compare(
     folds: Annotated[int, typer.Option(help="Folds of the cross-validation.")] = 10,
     repeats: Annotated[int, typer.Option(help="How often, each time with other folds.")] = 1,
     hold_out: Annotated[float | None, typer.Option(help="Judge a share of the bags instead of folds.")] = None,
+    splits: Annotated[
+        list[Path] | None, typer.Option(help="A file with the columns train, val, test instead of folds; repeat it.")
+    ] = None,
+    adjust: Annotated[str, typer.Option(help="temperature, threshold or both, learned within the training bags.")] = "",
     workers: Annotated[int, typer.Option(help="Processes; they change the time, never the numbers.")] = 1,
     ungrouped: Annotated[bool, typer.Option("--ungrouped", help="Let bags of a group stand on both sides.")] = False,
     data_option: Annotated[list[str] | None, typer.Option(help="NAME=VALUE for the reader of DATA.")] = None,
@@ -53,6 +56,8 @@ def compare(
         folds=folds,
         repeats=repeats,
         hold_out=hold_out,
+        splits=[str(path) for path in splits or []],
+        adjust=[word.strip() for word in adjust.split(",") if word.strip()],
         grouped=not ungrouped,
         seed=0 if seed is None else seed,
     )
@@ -65,7 +70,8 @@ def compare(
 
 def _show(comparison: Any, output: Output) -> None:
     """Print the table, write everything that is made from the units, and say where."""
-    from bagwise.comparing.tables import SHOWN, difference_rows, latex_table, score_rows
+    from bagwise.comparing.comparison import PARTS
+    from bagwise.comparing.tables import difference_rows, latex_table, score_rows, shown_metrics
     from bagwise.files import atomic
     from bagwise.report.comparison_page import BOXES, write_comparison_page
     from bagwise.runs import write_table
@@ -76,8 +82,11 @@ def _show(comparison: Any, output: Output) -> None:
     with atomic(folder / "table.tex") as draft:
         draft.write_text(latex_table(comparison), encoding="utf-8")
     page = write_comparison_page(comparison)
-    rows = [(method, *(_cell(scores[name].errors) for name in SHOWN)) for method, scores in comparison.scores.items()]
-    output.table("mean ± corrected error over folds", rows, ("", *(METRICS[name][0] for name in SHOWN)))
+    for part, words in PARTS.items():
+        if scores := comparison.part(part):
+            titles = shown_metrics(part)
+            rows = [(method, *(_cell(own[name].errors) for name in titles)) for method, own in scores.items()]
+            output.table(f"{words}: mean ± corrected error over folds", rows, ("", *titles.values()))
     for name, what in (("table.csv", "scores"), ("differences.csv", "differences"), ("table.tex", "LaTeX table")):
         output.wrote(folder / name, what)
     output.wrote(page, "page")

@@ -43,25 +43,34 @@ def predict(
     out: Annotated[Path, typer.Option(help="The csv to write: a line a bag.")],
     data_option: DataOption = None,
     weights: Annotated[Path | None, typer.Option(help="Also write a csv with the weight of every instance.")] = None,
+    groups: Annotated[Path | None, typer.Option(help="Also write a csv with a line a group (a patient).")] = None,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Predict the label of every bag of DATA, and weigh its instances."""
     from bagwise.estimators import BagEstimator
-    from bagwise.runs import Run, empty_rows, prediction_rows, weight_rows, write_table
+    from bagwise.evaluation.grouping import by_group
+    from bagwise.runs import Run, empty_rows, group_rows, prediction_rows, weight_rows, write_table
     from bagwise.sources import open_source
 
-    if weights is not None and weights.resolve() == out.resolve():
-        raise InputError(f"--out and --weights are the same file, {out}; give two")
+    written = [path.resolve() for path in (out, weights, groups) if path is not None]
+    if len(set(written)) < len(written):
+        raise InputError("two of --out, --weights and --groups are the same file; give each its own")
     output = Output(quiet, as_json)
     model = BagEstimator.load(Run(run).folder / "model")
     source = open_source(data, **read_options(data_option or []))
     bags = source.judged
+    if groups is not None and bags.groups is None:
+        raise InputError(f"--groups: the bags of '{data}' have no groups; leave it out")
     probabilities, shares = model.judge(bags)
-    judged = prediction_rows(model.classes_, bags, probabilities, bags.labels)
+    judged = prediction_rows(model.classes_, bags, probabilities, bags.labels, model.decision_threshold)
     write_table(out, [*judged, *empty_rows(source.set_aside)])
     output.wrote(out, f"predictions of {len(bags)} bags")
     output.empty(source.set_aside)
+    if groups is not None and bags.groups is not None:
+        grouped = by_group(None, probabilities, bags.groups)
+        write_table(groups, group_rows(model.classes_, grouped, model.decision_threshold))
+        output.wrote(groups, f"predictions of {len(grouped.names)} groups")
     if weights is not None:
         write_table(weights, weight_rows(bags, shares))
         output.wrote(weights, f"weights of {bags.n_instances} instances")
@@ -69,6 +78,7 @@ def predict(
         {
             "predictions": str(out),
             "weights": None if weights is None else str(weights),
+            "groups": None if groups is None else str(groups),
             "n_bags": len(bags),
             "empty": list(source.set_aside),
         }

@@ -42,6 +42,8 @@ PARAMETERS: dict[str, Parameter] = {
     "validation": Parameter(float, "Share of the bags that chooses the best epoch."),
     "patience": Parameter(int, "Stop when the best epoch lies so many epochs back."),
     "class_weight": Parameter(str, "balanced: classes count the same, however many bags they have."),
+    "temperature": Parameter(bool, "Calibrate probabilities on the validation bags."),
+    "threshold": Parameter(bool, "Decide at a probability learned from the validation bags."),
     "device": Parameter(str, "auto, cpu, cuda or mps."),
     "seed": Parameter(int, "A whole number; the same seed gives the same bits."),
 }

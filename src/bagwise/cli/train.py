@@ -20,6 +20,9 @@ def train(
     data: Annotated[str, typer.Argument(help="A data set's name, a folder of bags, a table, or a folder of images.")],
     run: Annotated[Path, typer.Argument(help="The folder to write the run to.")],
     test: Annotated[str | None, typer.Option(help="Share of the bags, or other DATA, to test on.")] = None,
+    splits: Annotated[
+        Path | None, typer.Option(help="A file with the columns train, val, test: which bags are for what.")
+    ] = None,
     data_option: Annotated[list[str] | None, typer.Option(help="NAME=VALUE for the data set's loader.")] = None,
     config: Annotated[Path | None, typer.Option(help="TOML file of the same words; flags win.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was cut.")] = False,
@@ -32,7 +35,12 @@ def train(
     Without --test the data set's own test bags are used, or a fifth of the bags, held out by class and by group.
     """
     parameters, options = gather(flags, config)
-    source = {"data": data, "options": options | read_options(data_option or []), "test": _test(test)}
+    source = {
+        "data": data,
+        "options": options | read_options(data_option or []),
+        "test": _test(test),
+        "splits": None if splits is None else str(splits),
+    }
     run_to_the_end(run, {"data": source, "parameters": parameters}, resume, Output(quiet, as_json))
 
 

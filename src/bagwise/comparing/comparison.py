@@ -19,6 +19,12 @@ from bagwise.files import read_json
 KIND = "bagwise comparison"
 PLAN = "plan.json"
 UNITS = "units"
+PARTS = {  # of what a unit has metrics
+    "bags": "bags",
+    "groups": "groups (e.g. patients), by the mean of the probabilities of their bags",
+    "weights": "key instances, found by their weights",
+    "scores": "key instances, found by their own scores",
+}
 
 
 def unit_path(folder: Path, method: str, repeat: int, fold: int) -> Path:
@@ -55,11 +61,16 @@ class Comparison:
 
     @cached_property
     def scores(self) -> dict[str, dict[str, Scores]]:
-        """For each method, every metric with its errors."""
-        return {name: summarise_units(units) for name, units in self.units.items()}
+        """For each method, every metric of bags with its errors."""
+        return self.part("bags")
+
+    def part(self, part: str) -> dict[str, dict[str, Scores]]:
+        """For each method that has it, every metric of a part with its errors; PARTS names them."""
+        found = {name: summarise_units(units, part) for name, units in self.units.items()}
+        return {name: metrics for name, metrics in found.items() if metrics}
 
     def differences(self, metric: str) -> list[Pair]:
-        """Every pair of methods by their difference in a metric, on the folds that both have done."""
+        """Every pair of methods by their difference in a metric of bags, on the folds that both have done."""
         pairs = []
         for first, second in combinations(self.units, 2):
             shared = _shared(self.units[first], self.units[second])

@@ -1,5 +1,7 @@
 """What a comparison consists of: data, methods with their parameters, a protocol; stored as JSON, found again."""
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -7,11 +9,14 @@ import numpy as np
 from bagwise.bags import Bags
 from bagwise.errors import InputError
 from bagwise.estimators.contract import BagEstimator
+from bagwise.estimators.holding.adjusted import Adjusted
 from bagwise.estimators.holding.selected import Selected
 from bagwise.estimators.methods import build_method, method_name
-from bagwise.evaluation.protocol import Split, checked, repeated_folds, repeated_hold_out
+from bagwise.evaluation.protocol import Split, checked, from_files, repeated_folds, repeated_hold_out
 from bagwise.runs import known_labels
 from bagwise.sources import open_source
+
+ADJUSTMENTS = ("temperature", "threshold")
 
 
 class Plan(NamedTuple):
@@ -24,6 +29,8 @@ class Plan(NamedTuple):
     folds: int
     repeats: int
     hold_out: float | None
+    splits: list[str]  # files, instead of folds
+    adjust: list[str]  # of "temperature" and "threshold", learned within the training bags
     grouped: bool
     seed: int
 
@@ -37,6 +44,8 @@ def make_plan(
     folds: int = 10,
     repeats: int = 1,
     hold_out: float | None = None,
+    splits: Sequence[str] = (),
+    adjust: Sequence[str] = (),
     grouped: bool = True,
     seed: int = 0,
 ) -> Plan:
@@ -47,7 +56,10 @@ def make_plan(
     grids = {method_name(name): grid for name, grid in (selection or {}).items()}
     if left := grids.keys() - named.keys():
         raise InputError(f"parameters are to be selected for {', '.join(sorted(left))}, which is not compared")
-    plan = Plan(data, options or {}, named, grids, folds, repeats, hold_out, grouped, seed)
+    if unknown := set(adjust) - set(ADJUSTMENTS):
+        raise InputError(f"adjust: {', '.join(sorted(unknown))} is unknown; choose among {', '.join(ADJUSTMENTS)}")
+    files = [str(Path(path).resolve()) for path in splits]
+    plan = Plan(data, options or {}, named, grids, folds, repeats, hold_out, files, list(adjust), grouped, seed)
     for name in named:
         build(plan, name)
     return plan
@@ -56,7 +68,11 @@ def make_plan(
 def build(plan: Plan, name: str) -> BagEstimator:
     """The estimator of a method of the plan."""
     estimator = build_method(name, **plan.methods[name])
-    return Selected(estimator, plan.selection[name]) if name in plan.selection else estimator
+    if name in plan.selection:
+        estimator = Selected(estimator, plan.selection[name])
+    if plan.adjust:
+        estimator = Adjusted(estimator, **{word: word in plan.adjust for word in ADJUSTMENTS})
+    return estimator
 
 
 class Material(NamedTuple):
@@ -70,10 +86,12 @@ class Material(NamedTuple):
 def open_material(plan: Plan) -> Material:
     """Open the data and draw the splits: the data set's own test bags where it has some and no folds are asked for."""
     source = open_source(plan.data, **plan.options)
-    if source.test is not None:
+    if source.test is not None and not plan.splits:
         return _fixed(plan, source.training, source.test)
     labels = known_labels(source.training, plan.data)
-    if plan.hold_out is not None:
+    if plan.splits:
+        splits = from_files(source.training, plan.splits, plan.grouped)
+    elif plan.hold_out is not None:
         splits = repeated_hold_out(
             source.training, labels, plan.hold_out, plan.repeats, seed=plan.seed, grouped=plan.grouped
         )

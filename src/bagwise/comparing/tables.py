@@ -2,10 +2,12 @@
 
 from typing import Any
 
-from bagwise.comparing.comparison import Comparison
-from bagwise.metric_names import METRICS
+from bagwise.comparing.comparison import PARTS, Comparison
+from bagwise.evaluation.cross_validation import Scores
+from bagwise.metric_names import KEY_METRICS, METRICS
 
 SHOWN = ("accuracy", "auc", "f_score", "log_loss")
+KEY_SHOWN = ("auc", "average_precision", "top_1", "top_k")
 
 Row = dict[str, Any]
 
@@ -13,17 +15,35 @@ SPECIAL = {"&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#", "$": r"\$", "{": r"\{
 
 
 def score_rows(comparison: Comparison) -> list[Row]:
-    """A row for each method and metric, with every error under its name."""
-    rows = []
-    for method, metrics in comparison.scores.items():
-        units = comparison.units[method]
-        seconds = sum(unit["seconds"]["fit"] for unit in units)
-        for name, scores in metrics.items():
-            low, high = scores.errors.interval or (None, None)
-            errors = {key: value for key, value in scores.errors._asdict().items() if key != "interval"}
-            row = {"method": method, "metric": name, "n_fits": len(units), **errors, "interval_low": low}
-            rows.append({**row, "interval_high": high, "pooled": scores.pooled, "fit_seconds": seconds})
-    return rows
+    """A row for each part, method and metric, with every error under its name."""
+    return [
+        _score_row(comparison, part, method, name, scores)
+        for part in PARTS
+        for method, metrics in comparison.part(part).items()
+        for name, scores in metrics.items()
+    ]
+
+
+def shown_metrics(part: str) -> dict[str, str]:
+    """The metrics of a part that tables show, with their titles."""
+    names, words = (SHOWN, METRICS) if part in ("bags", "groups") else (KEY_SHOWN, KEY_METRICS)
+    return {name: words[name][0] for name in names}
+
+
+def _score_row(comparison: Comparison, part: str, method: str, name: str, scores: Scores) -> Row:
+    units = comparison.units[method]
+    low, high = scores.errors.interval or (None, None)
+    return {
+        "of": part,
+        "method": method,
+        "metric": name,
+        "n_fits": len(units),
+        **{key: value for key, value in scores.errors._asdict().items() if key != "interval"},
+        "interval_low": low,
+        "interval_high": high,
+        "pooled": scores.pooled,
+        "fit_seconds": sum(unit["seconds"]["fit"] for unit in units),
+    }
 
 
 def difference_rows(comparison: Comparison, metric: str) -> list[Row]:

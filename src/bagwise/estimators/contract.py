@@ -20,6 +20,7 @@ from torch import Tensor
 from bagwise import likelihoods, randomness
 from bagwise.bags import Bags
 from bagwise.bags.checks import called
+from bagwise.decisions import EVEN, decide
 from bagwise.errors import InputError
 from bagwise.estimators import saving
 from bagwise.estimators.taking import class_numbers, is_list_of_bags, rows_as_bags
@@ -69,10 +70,15 @@ class BagEstimator(ClassifierMixin, BaseEstimator, ABC):
     def _restore(self, facts: dict[str, Any], numbers: dict[str, Tensor]) -> None:
         """The inverse of ``_content``, for an estimator whose parameters, classes and shapes are set."""
 
+    @property
+    def decision_threshold(self) -> float:
+        """The probability above which the second of two classes is decided for."""
+        return EVEN
+
     def predict(self, X: Any) -> np.ndarray:
-        """The likeliest class of each bag."""
+        """The class that is decided for: the likeliest, where no threshold was learned."""
         probabilities = self.predict_proba(X)
-        return self.classes_[probabilities.argmax(axis=1)]
+        return self.classes_[decide(probabilities, self.decision_threshold)]
 
     def judge(self, X: Any) -> Judged:
         """Probabilities and weights, for those who need both."""

@@ -18,6 +18,7 @@ from bagwise.bags import Bags, fingerprint
 from bagwise.connections import CONNECTIONS
 from bagwise.errors import InputError
 from bagwise.estimators import saving
+from bagwise.estimators.adjustment import Adjustment, check_threshold, learn_adjustment
 from bagwise.estimators.contract import BagEstimator, Judged
 from bagwise.estimators.taking import known_class_numbers
 from bagwise.inputs import Prepare, scaling
@@ -52,6 +53,8 @@ class BagClassifier(BagEstimator):
     validation : share of the bags held out to choose the best epoch by error + loss; None trains to the last epoch
     patience : stop when the best epoch lies so many epochs back (needs validation)
     class_weight : None, "balanced", or a factor for each class
+    temperature, threshold : whether probabilities are calibrated, and the decision between two classes is taken at a
+        learned probability; both are learned from the validation bags
     device : "auto", "cpu", "cuda", "mps"
     random_state : a whole number makes every run the same, to the bit (same machine and number of threads)
     verbose : show a progress bar
@@ -86,6 +89,8 @@ class BagClassifier(BagEstimator):
         validation: Any = None,
         patience: Any = None,
         class_weight: Any = None,
+        temperature: Any = False,
+        threshold: Any = False,
         device: Any = "auto",
         random_state: Any = None,
         verbose: Any = False,
@@ -109,6 +114,8 @@ class BagClassifier(BagEstimator):
         self.validation = validation
         self.patience = patience
         self.class_weight = class_weight
+        self.temperature = temperature
+        self.threshold = threshold
         self.device = device
         self.random_state = random_state
         self.verbose = verbose
@@ -146,12 +153,13 @@ class BagClassifier(BagEstimator):
             progress=progress or (ProgressBar() if self.verbose else Progress()),
             should_stop=should_stop,
         ).run()
+        self.adjustment_ = self._learn_adjustment(held)
         return self
 
-    def check(self, X: Any, y: Any) -> None:
+    def check(self, X: Any, y: Any, validation: tuple[Any, Any] | None = None) -> None:
         """Refuse impossible parameters for these bags, without training; the estimator stays as it is."""
         trial = clone(self)
-        _, training, _ = trial._plan(X, y, None)
+        _, training, _ = trial._plan(X, y, validation)
         resolve(trial.device)
         trial._build(training.bags[:1])
 
@@ -178,11 +186,20 @@ class BagClassifier(BagEstimator):
         inferred = self._infer(X)
         return Judged(self._probabilities(inferred.scores), inferred.weights.mean(axis=1))
 
+    @property
+    def decision_threshold(self) -> float:
+        return self.adjustment_.threshold
+
     def _content(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
-        return {"history": [record.as_dict() for record in self.history_]}, self.model_.state_dict()
+        facts = {
+            "history": [record.as_dict() for record in self.history_],
+            "adjustment": asdict(self.adjustment_),
+        }
+        return facts, self.model_.state_dict()
 
     def _restore(self, facts: dict[str, Any], numbers: dict[str, Tensor]) -> None:
         self.history_ = [Epoch(**record) for record in facts["history"]]
+        self.adjustment_ = Adjustment(**facts["adjustment"])
         self.model_ = self._build(_blank(self.instance_shape_))
         saving.fill(self.model_, numbers)
         self.model_.eval()
@@ -193,7 +210,17 @@ class BagClassifier(BagEstimator):
         return infer(self.model_.to(device), bags, device)
 
     def _probabilities(self, scores: np.ndarray) -> np.ndarray:
-        return self.likelihood_.probabilities(torch.from_numpy(scores).double()).numpy()
+        probabilities = self.likelihood_.probabilities(torch.from_numpy(scores).double()).numpy()
+        return self.adjustment_.apply(probabilities)
+
+    def _learn_adjustment(self, held: Task | None) -> Adjustment:
+        """Temperature and threshold by the validation bags, where they are asked for."""
+        if held is None or not (self.temperature or self.threshold):
+            return Adjustment()
+        self.adjustment_ = Adjustment()  # the probabilities as they are
+        return learn_adjustment(
+            self.predict_proba(held.bags), held.targets, temperature=self.temperature, threshold=self.threshold
+        )
 
     def _plan(self, X: Any, y: Any, validation: tuple[Any, Any] | None) -> tuple[TrainingSettings, Task, Task | None]:
         """How to train, on which bags, and by which to choose the best epoch."""
@@ -214,12 +241,17 @@ class BagClassifier(BagEstimator):
         """Refuse what neither the training settings nor the model's parts would notice."""
         whole_number("attention_width", self.attention_width, least=1)
         whole_number("heads", self.heads, least=1)
-        if not isinstance(self.standardize, bool | np.bool_):
-            raise InputError(f"standardize is {shown(self.standardize)}; give True or False")
+        for name in ("standardize", "temperature", "threshold"):
+            if not isinstance(getattr(self, name), bool | np.bool_):
+                raise InputError(f"{name} is {shown(getattr(self, name))}; give True or False")
+        check_threshold(self.threshold, len(self.classes_))
         if self.validation is not None:
             real_number("validation", self.validation, above=0, below=1)
         elif self.patience is not None and not validated:
             raise InputError("patience needs validation bags; set validation, e.g. validation=0.2")
+        elif (self.temperature or self.threshold) and not validated:
+            word = "temperature" if self.temperature else "threshold"
+            raise InputError(f"a {word} is learned from validation bags; set validation, e.g. validation=0.2")
 
     def _tasks(self, bags: Bags, targets: np.ndarray, validation: tuple[Any, Any] | None) -> tuple[Task, Task | None]:
         if validation is not None:

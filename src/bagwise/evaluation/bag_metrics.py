@@ -7,21 +7,22 @@ precision are the mean over classes. What is not defined (the AUC of bags of one
 import numpy as np
 
 from bagwise.curves import calibration_bins, precision_recall_points
+from bagwise.decisions import EVEN, Threshold, decide
 
 SMALLEST_PROBABILITY = np.finfo(np.float64).tiny
 
 Metrics = dict[str, float | None]
 
 
-def bag_metrics(targets: np.ndarray, probabilities: np.ndarray) -> Metrics:
-    """All metrics, from class numbers (n_bags,) and probabilities (n_bags, n_classes).
+def bag_metrics(targets: np.ndarray, probabilities: np.ndarray, threshold: Threshold = EVEN) -> Metrics:
+    """All metrics, from class numbers (n_bags,) and probabilities (n_bags, n_classes); decisions by the threshold.
 
     >>> metrics = bag_metrics(np.array([0, 1]), np.array([[0.9, 0.1], [0.2, 0.8]]))
     >>> metrics["accuracy"], metrics["auc"]
     (1.0, 1.0)
     """
     n_classes = probabilities.shape[1]
-    predicted = probabilities.argmax(axis=1)
+    predicted = decide(probabilities, threshold)
     speaking = [1] if n_classes == 2 else range(n_classes)
     own = probabilities[np.arange(len(targets)), targets]
     truth = np.eye(n_classes)[targets]

@@ -40,23 +40,27 @@ def judge_split(estimator: BagEstimator, bags: Bags, y: Any, split: Split, seed:
         fitted = time.perf_counter()
         probabilities, weights = model.judge(test)
         instances = {} if test.instance_labels is None else key_instances(model, test, weights)
+    predictions = _predictions(targets[split.test], probabilities, test.groups)
     return {
         "repeat": split.repeat,
         "fold": split.fold,
         "n_training": len(split.training),
         "rows": split.test.tolist(),
-        "targets": targets[split.test].tolist(),
-        "probabilities": probabilities.tolist(),
-        "metrics": bag_metrics(targets[split.test], probabilities),
-        "instances": instances,
-        "groups": _group_metrics(targets[split.test], probabilities, test.groups),
+        "threshold": model.decision_threshold,
+        "predictions": predictions,
+        "metrics": {**_metrics(predictions, model.decision_threshold), **instances},
         "seconds": {"fit": fitted - started, "judge": time.perf_counter() - fitted},
     }
 
 
-def _group_metrics(targets: np.ndarray, probabilities: np.ndarray, groups: np.ndarray | None) -> Unit | None:
+def _predictions(targets: np.ndarray, probabilities: np.ndarray, groups: np.ndarray | None) -> Unit:
+    """What was judged, bag by bag, and group by group where there are groups."""
+    found = {"bags": {"targets": targets.tolist(), "probabilities": probabilities.tolist()}}
     grouped = None if groups is None else by_group(targets, probabilities, groups)
-    return None if grouped is None else bag_metrics(grouped.targets, grouped.probabilities)
+    if grouped is not None and grouped.targets is not None:
+        own = {"targets": grouped.targets.tolist(), "probabilities": grouped.probabilities.tolist()}
+        found["groups"] = {"names": grouped.names.tolist(), **own}
+    return found
 
 
 class Scores(NamedTuple):
@@ -66,20 +70,21 @@ class Scores(NamedTuple):
     pooled: float | None  # of each repeat's out-of-fold predictions together, mean over the repeats
 
 
-def summarise_units(units: Sequence[Unit]) -> dict[str, Scores]:
-    """Every metric over the units of one method."""
+def summarise_units(units: Sequence[Unit], part: str = "bags") -> dict[str, Scores]:
+    """Every metric of a part ("bags", "groups", or key instances by "weights" or "scores") over a method's units."""
     return {
-        name: Scores(errors(metric_values(units, name), test_share(units)), _pooled(units, name))
-        for name in _names(units)
+        name: Scores(errors(metric_values(units, name, part), test_share(units)), _pooled(units, name, part))
+        for name in units[0]["metrics"].get(part, {})
+        if name != "n_bags"
     }
 
 
-def metric_values(units: Sequence[Unit], name: str) -> np.ndarray:
+def metric_values(units: Sequence[Unit], name: str, part: str = "bags") -> np.ndarray:
     """(repeats, folds): the metric of each unit, NaN where it is not defined."""
     repeats, folds = (max(unit[place] for unit in units) + 1 for place in ("repeat", "fold"))
     values = np.full((repeats, folds), np.nan)
     for unit in units:
-        value = unit["metrics"][name]
+        value = unit["metrics"].get(part, {}).get(name)
         values[unit["repeat"], unit["fold"]] = np.nan if value is None else value
     return values
 
@@ -89,15 +94,25 @@ def test_share(units: Sequence[Unit]) -> float:
     return float(np.mean([len(unit["rows"]) / unit["n_training"] for unit in units]))
 
 
-def _names(units: Sequence[Unit]) -> list[str]:
-    return list(units[0]["metrics"])
+def _metrics(predictions: Unit, threshold: float) -> Unit:
+    return {
+        part: bag_metrics(np.array(found["targets"]), np.array(found["probabilities"]), threshold)
+        for part, found in predictions.items()
+    }
 
 
-def _pooled(units: Sequence[Unit], name: str) -> float | None:
+def _pooled(units: Sequence[Unit], name: str, part: str) -> float | None:
+    """None for key instances, which are compared within bags."""
     values = []
     for repeat in sorted({unit["repeat"] for unit in units}):
-        own = [unit for unit in units if unit["repeat"] == repeat]
-        targets = np.concatenate([unit["targets"] for unit in own])
-        values.append(bag_metrics(targets, np.concatenate([unit["probabilities"] for unit in own]))[name])
+        own = [unit for unit in units if unit["repeat"] == repeat and part in unit["predictions"]]
+        if not own:
+            return None
+        targets, probabilities = (
+            np.concatenate([unit["predictions"][part][what] for unit in own]) for what in ("targets", "probabilities")
+        )
+        counts = [len(unit["predictions"][part]["targets"]) for unit in own]
+        thresholds = np.repeat([unit["threshold"] for unit in own], counts)
+        values.append(bag_metrics(targets, probabilities, thresholds)[name])
     known = [value for value in values if value is not None]
     return float(np.mean(known)) if len(known) == len(values) else None

@@ -3,6 +3,7 @@
 import numpy as np
 
 from bagwise import randomness
+from bagwise.decisions import EVEN
 from bagwise.evaluation.bag_metrics import bag_metrics
 from bagwise.randomness import Purpose
 
@@ -11,7 +12,11 @@ LEVEL = 0.95
 
 
 def bootstrap(
-    targets: np.ndarray, probabilities: np.ndarray, groups: np.ndarray | None = None, seed: int = 0
+    targets: np.ndarray,
+    probabilities: np.ndarray,
+    groups: np.ndarray | None = None,
+    threshold: float = EVEN,
+    seed: int = 0,
 ) -> dict[str, tuple[float, float] | None]:
     """The 95 % percentile interval of every metric over the test bags (the model stays the same).
 
@@ -25,7 +30,7 @@ def bootstrap(
     for _ in range(DRAWS):
         chosen = generator.integers(len(sizes), size=len(sizes))
         rows = members[_spans(starts[chosen], sizes[chosen])]
-        for name, value in bag_metrics(targets[rows], probabilities[rows]).items():
+        for name, value in bag_metrics(targets[rows], probabilities[rows], threshold).items():
             drawn.setdefault(name, [])
             if value is not None:
                 drawn[name].append(value)

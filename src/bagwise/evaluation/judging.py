@@ -29,27 +29,32 @@ def evaluate(estimator: BagEstimator, bags: Any, y: Any) -> Evaluation:
     metrics: dict[str, Any] = {
         "n_bags": bags.n_bags,
         "n_instances": bags.n_instances,
-        "bags": _with_intervals(targets, probabilities, bags.groups),
+        "bags": _with_intervals(targets, probabilities, bags.groups, estimator.decision_threshold),
+        "decision_threshold": estimator.decision_threshold,
     }
     if bags.groups is not None:
-        metrics |= _group_metrics(targets, probabilities, bags.groups)
+        metrics |= _group_metrics(targets, probabilities, bags.groups, estimator.decision_threshold)
     if bags.instance_labels is not None:
         metrics["instances"] = key_instances(estimator, bags, weights)
     return Evaluation(probabilities, weights, metrics)
 
 
-def _with_intervals(targets: np.ndarray, probabilities: np.ndarray, groups: np.ndarray | None) -> dict[str, Any]:
-    intervals = bootstrap(targets, probabilities, groups)
-    values = bag_metrics(targets, probabilities)
+def _with_intervals(
+    targets: np.ndarray, probabilities: np.ndarray, groups: np.ndarray | None, threshold: float
+) -> dict[str, Any]:
+    intervals = bootstrap(targets, probabilities, groups, threshold)
+    values = bag_metrics(targets, probabilities, threshold)
     return {name: {"value": value, "interval": intervals[name]} for name, value in values.items()}
 
 
-def _group_metrics(targets: np.ndarray, probabilities: np.ndarray, groups: np.ndarray) -> dict[str, Any]:
+def _group_metrics(
+    targets: np.ndarray, probabilities: np.ndarray, groups: np.ndarray, threshold: float
+) -> dict[str, Any]:
     """Metrics of groups (patients), where groups hold several bags and have one label each."""
     grouped = by_group(targets, probabilities, groups)
-    if grouped is None or len(grouped.names) == len(targets):
+    if grouped.targets is None or len(grouped.names) == len(targets):
         return {}
-    found = _with_intervals(grouped.targets, grouped.probabilities, None)
+    found = _with_intervals(grouped.targets, grouped.probabilities, None, threshold)
     return {"groups": {"n_groups": len(grouped.names), "metrics": found}}
 
 

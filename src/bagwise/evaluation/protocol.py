@@ -5,6 +5,7 @@ Bags of a group (a patient) are never on both sides, unless the user says so and
 
 import warnings
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from bagwise import randomness
 from bagwise.bags import Bags
 from bagwise.errors import InputError
 from bagwise.folds import stratified_folds
+from bagwise.formats.split_files import read_splits
 from bagwise.quantities import whole_number
 from bagwise.randomness import Purpose
 from bagwise.splits import hold_out
@@ -59,6 +61,17 @@ def repeated_hold_out(
         draw = randomness.integer(seed, Purpose.SPLIT, 3, repeat)
         splits.append(Split(repeat, 0, *hold_out(targets, groups, share, draw)))
     return checked(splits, groups)
+
+
+def from_files(bags: Bags, paths: Sequence[str], grouped: bool = True) -> list[Split]:
+    """A split for each file (CLAM's splits_k.csv): its validation bags are learned from, like its training bags."""
+    if bags.names is None:
+        raise InputError("splits from files name their bags, and these bags have no names")
+    splits = []
+    for fold, path in enumerate(paths):
+        training, validation, test = read_splits(path).rows(bags.names, Path(path))
+        splits.append(Split(0, fold, np.sort(np.concatenate([training, validation])), np.sort(test)))
+    return checked(splits, _groups(bags, grouped))
 
 
 def checked(splits: Sequence[Split], groups: np.ndarray | None) -> list[Split]:

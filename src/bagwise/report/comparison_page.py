@@ -7,7 +7,8 @@ from matplotlib.figure import Figure
 
 from bagwise import figures
 from bagwise.comparing import Comparison
-from bagwise.comparing.tables import SHOWN, difference_rows
+from bagwise.comparing.comparison import PARTS
+from bagwise.comparing.tables import difference_rows, shown_metrics
 from bagwise.evaluation.cross_validation import metric_values
 from bagwise.files import atomic
 from bagwise.metric_names import METRICS
@@ -26,8 +27,8 @@ def write_comparison_page(comparison: Comparison) -> Path:
         plan=comparison.plan,
         data=Path(comparison.plan["data"]).name,
         scores=comparison.scores,
+        parts=[(words, shown_metrics(part), comparison.part(part)) for part, words in PARTS.items()],
         units=comparison.units,
-        shown=SHOWN,
         metric_words=METRICS,
         boxes=[_boxes(comparison, metric) for metric in BOXES],
         differences={metric: difference_rows(comparison, metric) for metric in BOXES},

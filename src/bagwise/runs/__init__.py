@@ -3,7 +3,7 @@
 from bagwise.runs.environment import describe_environment
 from bagwise.runs.execution import execute
 from bagwise.runs.parts import known_labels
-from bagwise.runs.rows import empty_rows, prediction_rows, weight_rows
+from bagwise.runs.rows import empty_rows, group_rows, prediction_rows, weight_rows
 from bagwise.runs.run import REPORT, Run, write_table
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "describe_environment",
     "empty_rows",
     "execute",
+    "group_rows",
     "known_labels",
     "prediction_rows",
     "weight_rows",

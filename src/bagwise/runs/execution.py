@@ -52,13 +52,15 @@ def execute(
         description = _completed(description)
     parts = split_source(**description["data"])
     estimator = BagClassifier(**description["parameters"])
-    estimator.check(parts.training, parts.training.labels)  # before anything is written
+    validation = None if parts.validation is None else (parts.validation, parts.validation.labels)
+    estimator.check(parts.training, parts.training.labels, validation)  # before anything is written
     _clear_drafts(folder)
     write_json(stored, description)
     _record_environment(folder / "environment.json")
     estimator.fit(
         parts.training,
         parts.training.labels,
+        validation=validation,
         checkpoint=folder / CHECKPOINT,
         progress=progress,
         should_stop=should_stop,
@@ -73,12 +75,14 @@ def execute(
 def _write_results(folder: Path, estimator: BagClassifier, parts: Parts, judged: Evaluation) -> None:
     test = parts.test
     targets = known_class_numbers(test.labels, estimator.classes_, len(test))
-    rows = prediction_rows(estimator.classes_, test, judged.probabilities, estimator.classes_[targets])
+    labels, threshold = estimator.classes_[targets], estimator.decision_threshold
+    rows = prediction_rows(estimator.classes_, test, judged.probabilities, labels, threshold)
     estimator.save(folder / "model")
     write_table(folder / "history.csv", [record.as_dict() for record in estimator.history_])
     write_table(folder / "predictions.csv", rows)
-    if test.groups is not None and (grouped := by_group(targets, judged.probabilities, test.groups)) is not None:
-        write_table(folder / "groups.csv", group_rows(estimator.classes_, grouped, test.groups))
+    if test.groups is not None:
+        grouped = by_group(targets, judged.probabilities, test.groups)
+        write_table(folder / "groups.csv", group_rows(estimator.classes_, grouped, threshold))
     _write_weights(folder / "weights.npy", judged)
     write_json(folder / "metrics.json", judged.metrics)
     facts = {"test_bags": fingerprint(test), "set_aside": list(parts.set_aside)}
@@ -109,9 +113,11 @@ def _record_environment(path: Path) -> None:
 def _located(description: dict[str, Any]) -> dict[str, Any]:
     """Paths made absolute, so that the run finds its data from any folder."""
     data, options = located(description["data"]["data"], description["data"]["options"])
-    test = description["data"]["test"]
+    test, splits = description["data"]["test"], description["data"].get("splits")
     test = located(test, {})[0] if isinstance(test, str) else test
-    return {**description, "data": {**description["data"], "data": data, "options": options, "test": test}}
+    splits = None if splits is None else str(Path(splits).resolve())
+    found = {"data": data, "options": options, "test": test, "splits": splits}
+    return {**description, "data": {**description["data"], **found}}
 
 
 def _read_description(path: Path) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """The training and the test bags of a run, found again from a few words and numbers."""
 
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,6 +9,8 @@ from bagwise import randomness
 from bagwise.bags import Bags
 from bagwise.errors import InputError
 from bagwise.estimators.taking import known_class_numbers
+from bagwise.evaluation.protocol import Split, checked
+from bagwise.formats.split_files import read_splits
 from bagwise.randomness import Purpose
 from bagwise.sources import open_source
 from bagwise.splits import hold_out
@@ -18,29 +21,47 @@ class Parts(NamedTuple):
 
     training: Bags
     test: Bags
+    validation: Bags | None = None  # where a file says which they are
     set_aside: tuple[str, ...] = ()  # names of bags without an instance
 
 
-def split_source(data: str, options: dict[str, Any], test: float | str | None, split_seed: int) -> Parts:
+def split_source(
+    data: str, options: dict[str, Any], test: float | str | None, split_seed: int, splits: str | None = None
+) -> Parts:
     """Open DATA and set its test bags apart.
 
+    splits : a file with the columns train, val and test, which decides everything
     test : a share of the bags, held out by class and by group; other DATA; or None, which takes the data set's own
         test bags, or a fifth of the bags where it has none
     """
     source = open_source(data, **options)
     labels = known_labels(source.training, data)
+    if splits is not None:
+        return _from_file(source.training, splits, test)._replace(set_aside=source.set_aside)
     if isinstance(test, str):
-        return _alike(Parts(source.training, open_source(test).judged, source.set_aside), test)
+        return _alike(Parts(source.training, open_source(test).judged, set_aside=source.set_aside), test)
     if test is None and source.test is not None:
-        return _alike(Parts(source.training, source.test, source.set_aside), data)
+        return _alike(Parts(source.training, source.test, set_aside=source.set_aside), data)
     seed = randomness.integer(split_seed, Purpose.SPLIT, 1)
     kept, held = hold_out(labels, source.training.groups, 0.2 if test is None else test, seed)
-    return Parts(source.training[kept], source.training[held], source.set_aside)
+    return Parts(source.training[kept], source.training[held], set_aside=source.set_aside)
+
+
+def _from_file(bags: Bags, path: str, test: float | str | None) -> Parts:
+    """The parts that a file names; bags it does not name are left out."""
+    if test is not None:
+        raise InputError("the splits of a file say which bags are for the test; leave test out")
+    if bags.names is None:
+        raise InputError(f"{path} names its bags, and those of the data have no names")
+    training, validation, judged = read_splits(path).rows(bags.names, Path(path))
+    rows = np.concatenate([training, validation])
+    checked([Split(0, 0, rows, judged), *([Split(0, 0, training, validation)] if len(validation) else [])], bags.groups)
+    return Parts(bags[training], bags[judged], bags[validation] if len(validation) else None)
 
 
 def _alike(parts: Parts, data: str) -> Parts:
     """Test bags that a model of the training bags can judge: said now rather than after the training."""
-    training, test, _ = parts
+    training, test = parts.training, parts.test
     if test.instance_shape != training.instance_shape:
         raise InputError(
             f"the test bags of '{data}' have instances of shape {test.instance_shape}, the training bags of "

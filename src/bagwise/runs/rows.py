@@ -6,14 +6,15 @@ from typing import Any
 import numpy as np
 
 from bagwise.bags import Bags
+from bagwise.decisions import EVEN, decide
 from bagwise.evaluation.grouping import Grouped
 
 
 def prediction_rows(
-    classes: np.ndarray, bags: Bags, probabilities: np.ndarray, labels: np.ndarray | None
+    classes: np.ndarray, bags: Bags, probabilities: np.ndarray, labels: np.ndarray | None, threshold: float = EVEN
 ) -> list[dict[str, Any]]:
-    """A line a bag: name, status, group and label where there are, the likeliest class, the probability of each."""
-    likeliest = classes[probabilities.argmax(axis=1)]
+    """A line a bag: name, status, group and label where there are, the class decided for, the probability of each."""
+    decided = classes[decide(probabilities, threshold)]
     rows = []
     for bag, size in enumerate(bags.sizes):
         row: dict[str, Any] = {"bag": bags.name(bag), "status": "judged", "n_instances": int(size)}
@@ -21,25 +22,24 @@ def prediction_rows(
             row["group"] = bags.groups[bag]
         if labels is not None:
             row["label"] = labels[bag]
-        row["predicted"] = likeliest[bag]
+        row["predicted"] = decided[bag]
         row |= {f"probability {label}": repr(float(p)) for label, p in zip(classes, probabilities[bag], strict=True)}
         rows.append(row)
     return rows
 
 
-def group_rows(classes: np.ndarray, grouped: Grouped, groups: np.ndarray) -> list[dict[str, Any]]:
-    """A line a group (a patient): its bags, its label, the likeliest class, the mean probability of each."""
-    n_bags = dict(zip(*np.unique(groups, return_counts=True), strict=True))
-    return [
-        {
-            "group": name,
-            "n_bags": int(n_bags[name]),
-            "label": classes[target],
-            "predicted": classes[chances.argmax()],
-            **{f"probability {label}": repr(float(p)) for label, p in zip(classes, chances, strict=True)},
-        }
-        for name, target, chances in zip(*grouped, strict=True)
-    ]
+def group_rows(classes: np.ndarray, grouped: Grouped, threshold: float = EVEN) -> list[dict[str, Any]]:
+    """A line a group (a patient): its bags, its label where known, the class decided for, the mean probabilities."""
+    decided = classes[decide(grouped.probabilities, threshold)]
+    rows = []
+    for group, name in enumerate(grouped.names):
+        row: dict[str, Any] = {"group": name, "n_bags": int(grouped.n_bags[group])}
+        if grouped.targets is not None:
+            row["label"] = classes[grouped.targets[group]]
+        row["predicted"] = decided[group]
+        chances = zip(classes, grouped.probabilities[group], strict=True)
+        rows.append(row | {f"probability {label}": repr(float(chance)) for label, chance in chances})
+    return rows
 
 
 def empty_rows(names: Sequence[str]) -> list[dict[str, Any]]:

@@ -25,7 +25,8 @@ def test_a_temperature_makes_probabilities_honest_and_leaves_the_order():
     fresh = load_dataset("needles", n_bags=60, seed=9)
     model = Adjusted(TooSure(), random_state=0).fit(NEEDLES, NEEDLES.labels)
     before, after = model.model_.predict_proba(fresh), model.predict_proba(fresh)
-    assert model.temperature_ > 1
+    temperature = model.adjustment_.temperature
+    assert temperature > 1
     truth = fresh.labels
     losses = [-np.log(each[np.arange(60), truth]).mean() for each in (before, after)]
     assert losses[1] < losses[0]
@@ -33,7 +34,7 @@ def test_a_temperature_makes_probabilities_honest_and_leaves_the_order():
     np.testing.assert_array_equal(model.predict(fresh), model.model_.predict(fresh))
     np.testing.assert_allclose(
         after,
-        (before ** (1 / model.temperature_)) / (before ** (1 / model.temperature_)).sum(1, keepdims=True),
+        (before ** (1 / temperature)) / (before ** (1 / temperature)).sum(1, keepdims=True),
         rtol=1e-6,
     )
 
@@ -42,8 +43,8 @@ def test_a_threshold_moves_the_decision_and_nothing_else():
     model = Adjusted(TooSure(), temperature=False, threshold=True, random_state=0).fit(NEEDLES, NEEDLES.labels)
     probabilities = model.predict_proba(NEEDLES)
     np.testing.assert_array_equal(probabilities, model.model_.predict_proba(NEEDLES))
-    assert 0 < model.threshold_ < 1
-    np.testing.assert_array_equal(model.predict(NEEDLES), (probabilities[:, 1] >= model.threshold_).astype(int))
+    assert 0 < model.decision_threshold < 0.5  # of a model that tends to no
+    np.testing.assert_array_equal(model.predict(NEEDLES), probabilities[:, 1] > model.decision_threshold)
 
 
 def test_both_are_learned_from_bags_that_the_model_did_not_see():

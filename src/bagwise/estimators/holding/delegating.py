@@ -29,6 +29,10 @@ class DelegatingEstimator(BagEstimator):
     estimator: Any
     model_: BagEstimator
 
+    @property
+    def decision_threshold(self) -> float:
+        return self.model_.decision_threshold
+
     def predict_proba(self, X: Any) -> np.ndarray:
         bags = self._known_bags(X)
         return self.model_.predict_proba(bags)

@@ -63,6 +63,11 @@ class Ensemble(BagEstimator):
         self.members_ = [member.fit(bags, self.classes_[targets]) for member in members]
         return self
 
+    @property
+    def decision_threshold(self) -> float:
+        """The mean of the members' thresholds, as their probabilities are averaged."""
+        return float(np.mean([member.decision_threshold for member in self.members_]))
+
     def predict_proba(self, X: Any) -> np.ndarray:
         bags = self._known_bags(X)
         return np.mean([member.predict_proba(bags) for member in self.members_], axis=0)
