@@ -84,6 +84,8 @@ def table(folder: Path) -> str:
         "# Classical data sets",
         "",
         (HERE / "classical_notes.md").read_text(encoding="utf-8"),
+        _repeats(folder),
+        "",
         f"| method | {' | '.join(f'{name} | paper' for name in OPTIMISERS)} |",
         f"| --- |{' ---: | ---: |' * len(OPTIMISERS)}",
     ]
@@ -91,6 +93,16 @@ def table(folder: Path) -> str:
         cells = [f"{_measured(folder, name, method)} | {rows.get(method, {}).get(name, '')}" for name in OPTIMISERS]
         lines.append(f"| {method} | {' | '.join(cells)} |")
     return "\n".join([*lines, ""])
+
+
+def _repeats(folder: Path) -> str:
+    """How often the folds were drawn, for each family and data set."""
+    lines = []
+    for family in FAMILIES:
+        plans = {name: folder / family / name for name in OPTIMISERS if (folder / family / name).exists()}
+        found = [f"{name} {Comparison(place).plan['repeats']}" for name, place in plans.items()]
+        lines.append(f"Repeats, {family}: {', '.join(found) or 'none'}.")
+    return "\n".join(lines)
 
 
 def _measured(folder: Path, name: str, method: str) -> str:
