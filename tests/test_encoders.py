@@ -45,7 +45,7 @@ def test_mlp_is_the_network_of_the_classical_data_sets():
 
 def test_lenet_is_the_network_of_mnist_bags():
     encoder = lenet((1, 28, 28))
-    layers = ["conv(5,1,0)-20 + ReLU", "maxpool(2,2)", "conv(5,1,0)-50 + ReLU", "maxpool(2,2)", "fc-500 + ReLU"]
+    layers = ["conv(5,1,0)-20", "maxpool(2,2) + ReLU", "conv(5,1,0)-50", "maxpool(2,2) + ReLU", "fc-500 + ReLU"]
     assert described(encoder) == layers
     assert count(encoder) == (25 * 20 + 20) + (25 * 20 * 50 + 50) + (4 * 4 * 50 * 500 + 500)
 
@@ -53,10 +53,25 @@ def test_lenet_is_the_network_of_mnist_bags():
 def test_nucleus_cnn_is_the_network_of_histopathology():
     encoder = nucleus_cnn((3, 27, 27))
     assert described(encoder) == [
-        *("conv(4,1,0)-36 + ReLU", "maxpool(2,2)", "conv(3,1,0)-48 + ReLU", "maxpool(2,2)"),
+        *("conv(4,1,0)-36", "maxpool(2,2) + ReLU", "conv(3,1,0)-48", "maxpool(2,2) + ReLU"),
         *("fc-512 + ReLU", "dropout 0.5", "fc-512 + ReLU", "dropout 0.5"),
     ]
     assert count(encoder) == (16 * 3 * 36 + 36) + (9 * 36 * 48 + 48) + (5 * 5 * 48 * 512 + 512) + (512 * 512 + 512)
+
+
+def test_pooling_before_the_relu_is_the_order_of_the_appendix_too():
+    encoder = lenet((1, 28, 28)).double()
+    first, second, last = (layer for layer in encoder if isinstance(layer, nn.Conv2d | nn.Linear))
+    appendix = nn.Sequential(
+        *(first, nn.ReLU(), nn.MaxPool2d(2), second, nn.ReLU(), nn.MaxPool2d(2)), nn.Flatten(), last, nn.ReLU()
+    )
+    images = torch.randn(3, 1, 28, 28, dtype=torch.float64)
+    gradients = [
+        torch.autograd.grad(each(images).square().sum(), list(encoder.parameters())) for each in (encoder, appendix)
+    ]
+    assert torch.equal(encoder(images), appendix(images))
+    for own, other in zip(*gradients, strict=True):
+        torch.testing.assert_close(own, other, rtol=1e-12, atol=1e-12)
 
 
 def test_mlp_is_its_formula():

@@ -47,6 +47,30 @@ def test_restoring_gives_the_same_bits_and_the_same_next_step(tmp_path, optimize
         assert torch.equal(value, other.model.state_dict()[name])
 
 
+@pytest.mark.parametrize("optimizer", ["adam", "sgd"])
+def test_weights_that_lie_with_their_channels_last_go_on_to_the_same_bits(tmp_path, optimizer):
+    def step(state):
+        state.optimizer.zero_grad()
+        images = torch.arange(2 * 3 * 5 * 5).reshape(2, 3, 5, 5) / 100
+        state.model(images).square().sum().backward()
+        state.optimizer.step()
+
+    def build(seed):
+        torch.manual_seed(seed)
+        model = nn.Conv2d(3, 4, 3).to(memory_format=torch.channels_last)
+        state = State(model, TrainingSettings(optimizer=optimizer).build_optimizer(model.parameters()))
+        step(state)
+        return state
+
+    state, other = build(0), build(1)
+    checkpoint = Checkpoint(tmp_path / "state", {})
+    checkpoint.save(state)
+    checkpoint.restore(other)
+    for one in (state, other):
+        step(one)
+    assert torch.equal(state.model.weight, other.model.weight)
+
+
 def test_no_checkpoint_is_no_error(tmp_path):
     assert not Checkpoint(tmp_path / "state", {}).restore(make_state())
 

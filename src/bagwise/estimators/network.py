@@ -295,7 +295,7 @@ class BagClassifier(BagEstimator):
                 generator=generator,
             )
         model.encoder = nn.Sequential(*augmentation, prepare, model.encoder)
-        return model
+        return model.to(memory_format=torch.channels_last)  # convolutions on the CPU are then nearly twice as fast
 
     def _identity(self, settings: TrainingSettings, training: Task, held: Task | None) -> dict[str, Any]:
         """What a checkpoint must share with the run that goes on from it."""

@@ -121,6 +121,10 @@ def _restore_optimizer(optimizer: optim.Optimizer, tensors: dict[str, Tensor]) -
         number, key = name.split(".", 1)
         entries.setdefault(int(number), {})[key] = value
     optimizer.load_state_dict({"state": entries, "param_groups": optimizer.state_dict()["param_groups"]})
+    for parameter, state in optimizer.state.items():
+        for key, value in state.items():
+            if value.shape == parameter.shape:  # a fused optimiser walks through memory, in the order of the weights
+                state[key] = torch.empty_like(parameter).copy_(value)
 
 
 def _difference(stored: dict[str, Any], wanted: dict[str, Any]) -> str:
