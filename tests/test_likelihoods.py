@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from torch.nn import functional
 
 from bagwise.errors import InputError
-from bagwise.likelihoods import Bernoulli, Categorical, for_classes
+from bagwise.likelihoods import Bernoulli, Categorical, for_classes, logarithms
 
 LIKELIHOODS = [Bernoulli(), Categorical(2), Categorical(3), Categorical(7)]
 each = pytest.mark.parametrize(
@@ -138,3 +139,9 @@ def test_one_class_is_refused(number):
 @pytest.mark.parametrize(("number", "name", "n_scores"), [(2, "bernoulli", 1), (3, "categorical", 3)])
 def test_two_classes_have_one_score_and_more_have_one_each(number, name, n_scores):
     assert (for_classes(number).name, for_classes(number).n_scores) == (name, n_scores)
+
+
+def test_the_logarithm_of_nothing_is_finite():
+    found = logarithms(np.array([[0.0, 1.0], [0.5, 0.5]]))
+    assert found.isfinite().all()
+    torch.testing.assert_close(found[1], torch.full((2,), 0.5, dtype=torch.float64).log())

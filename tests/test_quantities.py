@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from bagwise.errors import InputError
-from bagwise.quantities import real_number, shown, whole_number
+from bagwise.quantities import real_number, shown, whole_number, yes_or_no
 
 NO_NUMBERS = ["3", "a", None, True, np.True_, [3], 3j, np.array([3]), torch.tensor(3), object]
 
@@ -51,3 +51,11 @@ def test_each_bound_is_open_or_closed_as_it_says():
 def test_a_message_shows_a_number_as_it_is_and_the_type_of_anything_else():
     assert (shown(np.float32(0.5)), shown("3"), shown(None)) == ("0.5", "'3' (str)", "None (NoneType)")
     assert len(shown("x" * 1000)) < 80
+
+
+def test_yes_and_no_are_no_words_and_no_numbers():
+    assert yes_or_no("it", np.bool_(True)) is True
+    assert yes_or_no("it", False) is False
+    for value in ("no", 0, None):
+        with pytest.raises(InputError, match=r"it is .*give True or False"):
+            yes_or_no("it", value)

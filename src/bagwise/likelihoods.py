@@ -21,6 +21,8 @@ from bagwise.errors import InputError
 Scores = Float[Tensor, "bags scores"]
 LogProbabilities = Float[Tensor, "bags classes"]
 
+LEAST = 1e-12  # for the logarithm of a probability of zero
+
 
 class Likelihood(ABC):
     """How scores, probabilities and targets hang together."""
@@ -125,6 +127,11 @@ class Supervised(Likelihood):
 
     def _sets(self, scores: Scores) -> tuple[Tensor, ...]:
         return scores.split(self.each.n_scores, dim=1)
+
+
+def logarithms(probabilities: np.ndarray) -> Tensor:
+    """Of probabilities that others give; where one is zero, the logarithm of next to nothing."""
+    return torch.from_numpy(np.log(np.maximum(probabilities, LEAST, dtype=np.float64)))
 
 
 def for_classes(n_classes: int) -> Likelihood:

@@ -1,8 +1,10 @@
-"""Numbers given by people: whole or real, within their bounds, or refused by the name under which they were given."""
+"""Values given by people: whole or real numbers within their bounds, yes or no; or refused by their name."""
 
 import math
 import numbers
 from typing import Any
+
+import numpy as np
 
 from bagwise.errors import InputError
 
@@ -40,6 +42,18 @@ def real_number(
         bounds = " and ".join(f"{word} {bound:g}" for word, bound in given if bound is not None)
         raise InputError(f"{name} is {shown(value)}; it must be a {'number ' + bounds if bounds else 'finite number'}")
     return number
+
+
+def yes_or_no(name: str, value: Any) -> bool:
+    """The value as a bool; words and numbers are refused, of which "no" would count as true.
+
+    >>> yes_or_no("standardize", "no")
+    Traceback (most recent call last):
+    bagwise.errors.InputError: standardize is 'no' (str); give True or False
+    """
+    if not isinstance(value, bool | np.bool_):
+        raise InputError(f"{name} is {shown(value)}; give True or False")
+    return bool(value)
 
 
 def shown(value: Any) -> str:

@@ -1,3 +1,5 @@
+import shutil
+
 import numpy as np
 import pytest
 
@@ -42,3 +44,10 @@ def test_a_damaged_plan_is_refused(tmp_path):
 def test_targets_of_all_folds_are_all_bags(comparison):
     units = [unit for unit in comparison.units["naive"] if unit["repeat"] == 0]
     assert sorted(np.concatenate([unit["rows"] for unit in units])) == list(range(24))
+
+
+def test_a_unit_that_is_none_is_refused(comparison, tmp_path):
+    shutil.copytree(comparison.folder, tmp_path / "copy")
+    next((tmp_path / "copy").rglob("units/naive/*.json")).write_text("{}")
+    with pytest.raises(InputError, match="does not hold what a unit consists of"):
+        _ = Comparison(tmp_path / "copy").units

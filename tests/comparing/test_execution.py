@@ -1,11 +1,14 @@
 import json
 
+import numpy as np
 import pytest
 
 from bagwise.comparing import Comparison, compare
 from bagwise.comparing.plan import make_plan
+from bagwise.datasets import load_dataset
 from bagwise.errors import InputError
 from bagwise.files import damages
+from bagwise.storage import save_bags
 
 METHODS = {"MI-Kernel": {"calibration": 0}, "attention": {"epochs": 1}}
 
@@ -47,14 +50,33 @@ def test_a_comparison_that_was_cut_goes_on_and_ends_the_same(tmp_path):
     assert numbers(tmp_path / "cut") == numbers(whole.folder)
 
 
-def test_a_folder_holds_one_comparison(tmp_path):
-    compare(tmp_path / "one", plan(repeats=1))
-    with pytest.raises(InputError, match="holds a comparison of other methods, data or folds"):
-        compare(tmp_path / "one", plan(repeats=2))
+def test_a_folder_of_other_things_is_left_alone(tmp_path):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "letter.txt").write_text("dear …")
     with pytest.raises(InputError, match="exists and is not a comparison"):
         compare(tmp_path / "mine", plan())
+
+
+def test_mistakes_are_found_before_anything_is_written(tmp_path):
+    with pytest.raises(InputError, match="workers is 0"):
+        compare(tmp_path / "one", plan(), workers=0)
+    bags = load_dataset("needles", n_bags=30)
+    save_bags(bags.replace(labels=np.arange(30) % 3), tmp_path / "three")
+    with pytest.raises(InputError, match="has 3 classes, and MI-SVM know two"):
+        compare(tmp_path / "one", make_plan(str(tmp_path / "three"), {"MI-SVM": {}, "naive": {}}, folds=2))
+    assert not (tmp_path / "one").exists()
+
+
+def test_one_test_set_gives_intervals_by_the_bootstrap(tmp_path):
+    methods = {"MI-Kernel": {"calibration": 0}, "minimax kernel": {"calibration": 0}}
+    options = {"n_bags": 20, "n_test_bags": 20}
+    found = compare(tmp_path / "one", make_plan("digits", methods, options=options, repeats=2))
+    for metrics in found.scores.values():
+        low, high = metrics["accuracy"].errors.interval
+        assert low < metrics["accuracy"].errors.mean < high
+    (pair,) = found.differences("accuracy")
+    assert 0 < pair.difference.p_value <= 1
+    assert pair.difference.interval[0] < pair.difference.interval[1]
 
 
 def test_pages_written_later_do_not_break_the_seal(tmp_path):

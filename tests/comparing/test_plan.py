@@ -4,7 +4,7 @@ import pytest
 from bagwise.comparing.plan import build, make_plan, open_material
 from bagwise.datasets import load_dataset
 from bagwise.errors import InputError
-from bagwise.estimators import Adjusted, Selected
+from bagwise.estimators import Adjusted, Ensemble, Selected
 from bagwise.storage import save_bags
 
 
@@ -51,3 +51,41 @@ def test_adjustments_wrap_every_method_and_splits_may_come_from_files(tmp_path):
     path.write_text(f",train,val,test\n0,{names[4]},{names[0]},{names[2]}\n1,{names[1]},,{names[3]}\n")
     material = open_material(make_plan("needles", {"naive": {}}, options={"n_bags": 6}, splits=[str(path)]))
     assert [(split.fold, split.test.tolist()) for split in material.splits] == [(0, [2, 3])]
+
+
+def test_one_protocol_at_a_time():
+    for words in ({"folds": 3, "hold_out": 0.2}, {"folds": 3, "splits": ["a.csv"]}, {"hold_out": 0.2, "splits": ["a"]}):
+        with pytest.raises(InputError, match="give one of them"):
+            make_plan("needles", {"naive": {}}, **words)
+    with pytest.raises(InputError, match="leave repeats out"):
+        make_plan("needles", {"naive": {}}, splits=["a.csv"], repeats=2)
+
+
+def test_folds_win_over_the_test_bags_of_a_data_set():
+    options = {"n_bags": 20, "n_test_bags": 8}
+    folded = open_material(make_plan("digits", {"naive": {}}, options=options, folds=4))
+    assert [(len(split.training), len(split.test)) for split in folded.splits] == [(15, 5)] * 4
+
+
+def test_seeds_and_grids_are_checked_at_once():
+    with pytest.raises(InputError, match="seed is -1"):
+        make_plan("needles", {"naive": {}}, seed=-1)
+    with pytest.raises(InputError, match="use seed"):
+        make_plan("needles", {"MI-Kernel": {"random_state": 3}})
+    with pytest.raises(InputError, match="has no parameter 'D'"):
+        make_plan("needles", {"MI-Kernel": {}}, selection={"MI-Kernel": {"D": [1]}})
+
+
+def test_a_class_in_one_group_is_refused_before_anything_is_fitted(tmp_path):
+    bags = load_dataset("needles", n_bags=30)
+    labels = np.array(["a", "b", "c"] * 10)
+    groups = np.where(labels == "c", 0, 1 + np.arange(30))
+    save_bags(bags.replace(labels=labels, groups=groups), tmp_path / "bags")
+    with pytest.raises(InputError, match="no training bag of class 'c'"):
+        open_material(make_plan(str(tmp_path / "bags"), {"MI-Kernel": {}}, folds=3))
+
+
+def test_ensembles_wrap_every_method():
+    plan = make_plan("needles", {"naive": {}}, ensemble=3, adjust=["temperature"])
+    assert isinstance(build(plan, "naive").estimator, Ensemble)
+    assert build(plan, "naive").estimator.n == 3

@@ -43,6 +43,7 @@ class Threshold(InstanceEstimator):
         assert bags.labels is None
         assert bags.groups is None
         self.rows_ = bags.instances
+        self.learned_from_ = [*getattr(self, "learned_from_", []), bags.instances]
         return Middle(float(bags.instances[:, 0].mean()))
 
 
@@ -63,6 +64,14 @@ def test_calibration_changes_how_sure_but_never_what_is_decided():
     np.testing.assert_array_equal(plain.predict(BAGS), calibrated.predict(BAGS))
     ranks = [np.argsort(model.predict_proba(BAGS)[:, 1], kind="stable") for model in (plain, calibrated)]
     np.testing.assert_array_equal(*ranks)
+
+
+def test_held_out_bags_have_no_say_in_the_scaling_of_their_calibration():
+    model = Threshold(calibration=2).fit(BAGS, LABELS)
+    assert len(model.learned_from_) == 3
+    for rows in model.learned_from_:  # of all bags, then of each half: scaled by themselves and by no others
+        np.testing.assert_allclose(rows.mean(axis=0), 0, atol=1e-12)
+        np.testing.assert_allclose(rows.std(axis=0), 1)
 
 
 def test_three_classes_are_refused_with_the_reason():

@@ -60,7 +60,7 @@ def test_auc_is_the_chance_that_a_positive_outranks_a_negative(pairs):
     wins = [(high > low) + 0.5 * (high == low) for high in scores[positive] for low in scores[~positive]]
     found = auc(positive, scores)
     assert found is None if not wins else found == pytest.approx(np.mean(wins))
-    if positive.any():
+    if wins:
         assert average_precision(positive, scores) == pytest.approx(reference.average_precision_score(positive, scores))
 
 
@@ -75,3 +75,18 @@ def test_calibration_error_is_the_gap_between_confidence_and_accuracy():
 
 def test_a_probability_of_zero_for_the_truth_stays_finite():
     assert np.isfinite(bag_metrics(np.array([0, 1]), np.array([[0.0, 1.0], [1.0, 0.0]]))["log_loss"])
+
+
+def test_folds_of_one_class_define_neither_ranking_nor_finding():
+    chances = np.array([[0.3, 0.7], [0.6, 0.4]])
+    all_positive, all_negative = (bag_metrics(np.full(2, label), chances) for label in (1, 0))
+    assert (all_positive["auc"], all_positive["average_precision"]) == (None, None)
+    assert (all_negative["auc"], all_negative["average_precision"], all_negative["f_score"]) == (None, None, None)
+    assert all_negative["recall"] is None
+
+
+def test_decisions_fall_at_the_threshold():
+    chances = np.array([[0.7, 0.3], [0.9, 0.1], [0.4, 0.6]])
+    found = bag_metrics(np.array([1, 0, 1]), chances, 0.2)
+    assert (found["accuracy"], found["recall"]) == (1.0, 1.0)
+    assert bag_metrics(np.array([1, 0, 1]), chances)["recall"] == 0.5

@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 
 from bagwise.datasets import load_dataset
+from bagwise.errors import InputError
 from bagwise.estimators import Adjusted, BagClassifier, BagEstimator, PooledClassifier
 from bagwise.evaluation.bag_metrics import bag_metrics
 from bagwise.evaluation.cross_validation import judge_split, metric_values, summarise_units
 from bagwise.evaluation.cross_validation import test_share as share_of
-from bagwise.evaluation.protocol import repeated_folds
+from bagwise.evaluation.protocol import Split, repeated_folds
 
+ROWS = np.arange(40)
 NEEDLES = load_dataset("needles", n_bags=40)
 SPLITS = repeated_folds(NEEDLES, NEEDLES.labels, n_folds=4, n_repeats=2, seed=1)
 METHOD = PooledClassifier()
@@ -57,13 +59,13 @@ def test_summaries_are_means_over_folds_and_pooled_over_each_repeat():
 
 
 def test_groups_and_key_instances_are_summarised_beside_the_bags():
-    bags = NEEDLES.replace(groups=np.arange(40) // 2)
+    bags = NEEDLES.replace(groups=np.array([f"{label}-{bag // 4}" for bag, label in enumerate(NEEDLES.labels)]))
     splits = repeated_folds(bags, bags.labels, n_folds=4, seed=1)
     found = [judge_split(BagClassifier(epochs=1), bags, bags.labels, split, 0) for split in splits]
     groups = summarise_units(found, "groups")
     targets = np.concatenate([unit["predictions"]["groups"]["targets"] for unit in found])
     chances = np.concatenate([unit["predictions"]["groups"]["probabilities"] for unit in found])
-    assert len(targets) == 20
+    assert len(targets) == len(np.unique(bags.groups))
     assert groups["accuracy"].pooled == bag_metrics(targets, chances)["accuracy"]
     weights = summarise_units(found, "weights")
     values = [unit["metrics"]["weights"]["top_1"] for unit in found]
@@ -82,3 +84,38 @@ def test_every_fold_decides_by_the_threshold_it_learned():
         assert unit["metrics"]["bags"]["accuracy"] == (decided == np.array(own["targets"])).mean()
     accuracies = metric_values(found, "accuracy")  # folds of equal size: the pooled accuracy is their mean
     assert summarise_units(found)["accuracy"].pooled == pytest.approx(accuracies.mean())
+
+
+def test_a_class_that_was_never_learned_is_refused_not_miscounted():
+    labels = np.array(["a", "b", "c", "b"] * 10)
+    lacking = Split(0, 0, np.flatnonzero(labels != "a")[:20], np.flatnonzero(labels == "b")[15:])
+    with pytest.raises(InputError, match="no training bag of class 'a'"):
+        judge_split(METHOD, NEEDLES, labels, lacking, 0)
+
+
+def test_every_repeat_and_fold_has_a_seed_of_its_own():
+    seeds = []
+
+    class Watcher(PooledClassifier):
+        def fit(self, X, y=None):
+            seeds.append(self.random_state)
+            return super().fit(X, y)
+
+    units(Watcher())
+    assert len(set(seeds)) == len(SPLITS)
+
+
+def test_no_interval_leaves_the_range_of_its_metric():
+    scores = summarise_units(units())
+    for name, found in scores.items():
+        low, high = found.errors.interval
+        assert low >= 0
+        assert name in ("log_loss", "brier") or high <= 1
+
+
+def test_groups_in_pieces_are_not_pooled():
+    bags = NEEDLES.replace(groups=np.zeros(40, dtype=int) + NEEDLES.labels)
+    splits = [Split(0, 0, ROWS[:20], ROWS[20:]), Split(0, 1, ROWS[20:], ROWS[:20])]
+    found = [judge_split(METHOD, bags, bags.labels, split, 0) for split in splits]
+    assert summarise_units(found, "groups")["accuracy"].pooled is None
+    assert summarise_units(found, "groups")["accuracy"].errors.mean is not None

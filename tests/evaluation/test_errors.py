@@ -52,3 +52,15 @@ def test_paired_differences_are_on_the_same_folds():
     assert found.interval == pytest.approx(stats.t.interval(0.95, 49, loc=gaps.mean(), scale=error))
     assert paired_difference(VALUES, VALUES, 1 / 9).p_value == 1.0
     assert paired_difference(np.array([[np.nan]]), np.array([[1.0]]), 0.1) is None
+
+
+def test_equal_gaps_in_a_few_folds_prove_nothing():
+    found = paired_difference(np.array([[0.8, 0.9]]), np.array([[0.7, 0.8]]) + np.array([[1e-17, 0]]), 0.5)
+    assert found.mean == pytest.approx(0.1)
+    same = np.array([[0.5, 0.75]])
+    found = paired_difference(same, same - 0.25, 0.5)
+    assert (found.mean, found.interval, found.p_value) == (0.25, None, None)
+
+
+def test_it_is_known_in_how_many_folds_a_metric_is_defined():
+    assert errors(np.array([[0.5, np.nan, 0.7]]), 0.1).n_defined == 2

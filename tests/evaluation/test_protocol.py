@@ -3,7 +3,7 @@ import pytest
 
 from bagwise.datasets import load_dataset
 from bagwise.errors import InputError
-from bagwise.evaluation.protocol import Split, checked, from_files, repeated_folds, repeated_hold_out
+from bagwise.evaluation.protocol import Split, check_classes, checked, from_files, repeated_folds, repeated_hold_out
 
 NEEDLES = load_dataset("needles", n_bags=60)
 GROUPED = NEEDLES.replace(groups=np.arange(60) // 4)
@@ -71,3 +71,10 @@ def test_splits_come_from_files_and_validation_bags_are_learned_from(tmp_path):
         from_files(bags.replace(groups=np.array([0, 0, 1, 1, 1, 2])), [str(path)])
     with pytest.raises(InputError, match="have no names"):
         from_files(bags.replace(names=None), [str(path)])
+
+
+def test_a_split_whose_training_bags_lack_a_class_is_refused():
+    labels = np.array(["a", "b", "c", "a", "b", "c"])
+    check_classes(Split(0, 0, np.array([0, 1, 2]), np.array([3, 4, 5])), labels)
+    with pytest.raises(InputError, match="repeat 0, fold 1 has no training bag of class 'a'"):
+        check_classes(Split(0, 1, np.array([1, 2, 4]), np.array([0, 3])), labels)

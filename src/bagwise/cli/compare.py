@@ -9,6 +9,7 @@ from bagwise.cli.app import app
 from bagwise.cli.method_options import read_methods
 from bagwise.cli.output import Json, Output, Quiet
 from bagwise.cli.parameters import read_options, with_parameters
+from bagwise.report.words import interval
 
 EXAMPLE = "Example: bagwise compare musk1 --methods attention,mi-SVM,MI-SVM,mi-Graph --folds 10 --repeats 5 --workers 2"
 
@@ -21,13 +22,16 @@ def compare(
         str, typer.Option(help="Names with commas between them, or all; case tells mi-SVM from MI-SVM.")
     ],
     out: Annotated[Path | None, typer.Option(help="The folder to write. [default: comparisons/DATA]")] = None,
-    folds: Annotated[int, typer.Option(help="Folds of the cross-validation.")] = 10,
+    folds: Annotated[
+        int | None, typer.Option(help="Of the cross-validation. [default: 10, or the data set's own test bags]")
+    ] = None,
     repeats: Annotated[int, typer.Option(help="How often, each time with other folds.")] = 1,
     hold_out: Annotated[float | None, typer.Option(help="Judge a share of the bags instead of folds.")] = None,
     splits: Annotated[
         list[Path] | None, typer.Option(help="A file with the columns train, val, test instead of folds; repeat it.")
     ] = None,
     adjust: Annotated[str, typer.Option(help="temperature, threshold or both, learned within the training bags.")] = "",
+    ensemble: Annotated[int, typer.Option(help="Copies of each method, with other seeds, that vote.")] = 1,
     workers: Annotated[int, typer.Option(help="Processes; they change the time, never the numbers.")] = 1,
     ungrouped: Annotated[bool, typer.Option("--ungrouped", help="Let bags of a group stand on both sides.")] = False,
     data_option: Annotated[list[str] | None, typer.Option(help="NAME=VALUE for the reader of DATA.")] = None,
@@ -57,6 +61,7 @@ def compare(
         repeats=repeats,
         hold_out=hold_out,
         splits=[str(path) for path in splits or []],
+        ensemble=ensemble,
         adjust=[word.strip() for word in adjust.split(",") if word.strip()],
         grouped=not ungrouped,
         seed=0 if seed is None else seed,
@@ -78,7 +83,9 @@ def _show(comparison: Any, output: Output) -> None:
 
     folder = comparison.folder
     write_table(folder / "table.csv", score_rows(comparison))
-    write_table(folder / "differences.csv", [row for metric in BOXES for row in difference_rows(comparison, metric)])
+    differences = [row for metric in BOXES for row in difference_rows(comparison, metric)]
+    if differences:
+        write_table(folder / "differences.csv", differences)
     with atomic(folder / "table.tex") as draft:
         draft.write_text(latex_table(comparison), encoding="utf-8")
     page = write_comparison_page(comparison)
@@ -86,16 +93,26 @@ def _show(comparison: Any, output: Output) -> None:
         if scores := comparison.part(part):
             titles = shown_metrics(part)
             rows = [(method, *(_cell(own[name].errors) for name in titles)) for method, own in scores.items()]
-            output.table(f"{words}: mean ± corrected error over folds", rows, ("", *titles.values()))
+            output.table(f"{words}: {_error_words(scores)}", rows, ("", *titles.values()))
     for name, what in (("table.csv", "scores"), ("differences.csv", "differences"), ("table.tex", "LaTeX table")):
-        output.wrote(folder / name, what)
+        if (folder / name).exists():
+            output.wrote(folder / name, what)
     output.wrote(page, "page")
     output.result({"comparison": str(folder), "page": str(page), "scores": score_rows(comparison)})
+
+
+def _error_words(scores: Any) -> str:
+    found = {own.errors.interval_by for metrics in scores.values() for own in metrics.values()}
+    if "bootstrap" in found:
+        return "mean over fits, and its 95 % interval by drawing test bags again"
+    return "mean ± corrected error over folds"
 
 
 def _cell(errors: Any) -> str:
     if errors.mean is None:
         return "n/a"
+    if errors.interval_by == "bootstrap":
+        return f"{errors.mean:.3f} ({interval(errors.interval)})"
     return (
         f"{errors.mean:.3f}" if errors.corrected_error is None else f"{errors.mean:.3f} ± {errors.corrected_error:.3f}"
     )

@@ -3,6 +3,7 @@
 import errno
 import io
 import sys
+import warnings
 
 import typer
 
@@ -19,6 +20,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):  # a terminal without these letters gets question marks, not a traceback
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
+    warnings.formatwarning = lambda message, *_, **__: f"bagwise: {message}\n"  # no line of ours beside it
     try:
         app()
     except InputError as mistake:

@@ -14,11 +14,13 @@ from typing import Any, NamedTuple
 from bagwise.errors import InputError
 from bagwise.evaluation.cross_validation import Scores, Unit, metric_values, summarise_units, test_share
 from bagwise.evaluation.errors import Difference, paired_difference
+from bagwise.evaluation.one_test_set import drawn_difference, drawn_metrics, share_test_bags
 from bagwise.files import read_json
 
 KIND = "bagwise comparison"
 PLAN = "plan.json"
 UNITS = "units"
+UNIT = {"repeat", "fold", "n_training", "rows", "threshold", "predictions", "metrics", "seconds"}
 PARTS = {  # of what a unit has metrics
     "bags": "bags",
     "groups": "groups (e.g. patients), by the mean of the probabilities of their bags",
@@ -54,7 +56,7 @@ class Comparison:
     def units(self) -> dict[str, list[Unit]]:
         """The units of each method, in the order of the plan; methods without any are left out."""
         found = {
-            name: [read_json(path) for path in sorted((self.folder / UNITS / name).glob("*.json"))]
+            name: [_read_unit(path) for path in sorted((self.folder / UNITS / name).glob("*.json"))]
             for name in self.plan["methods"]
         }
         return {name: units for name, units in found.items() if units}
@@ -71,19 +73,27 @@ class Comparison:
 
     def differences(self, metric: str) -> list[Pair]:
         """Every pair of methods by their difference in a metric of bags, on the folds that both have done."""
-        pairs = []
-        for first, second in combinations(self.units, 2):
-            shared = _shared(self.units[first], self.units[second])
-            difference = (
-                paired_difference(
-                    metric_values(shared[0], metric), metric_values(shared[1], metric), test_share(shared[0])
-                )
-                if shared[0]
-                else None
-            )
-            if difference is not None:
-                pairs.append(Pair(first, second, difference))
-        return pairs
+        pairs = (
+            (first, second, self._difference(first, second, metric)) for first, second in combinations(self.units, 2)
+        )
+        return [Pair(first, second, difference) for first, second, difference in pairs if difference is not None]
+
+    def _difference(self, first: str, second: str, metric: str) -> Difference | None:
+        one, other = _shared(self.units[first], self.units[second])
+        if not one:
+            return None
+        found = paired_difference(metric_values(one, metric), metric_values(other, metric), test_share(one))
+        if found is None or not share_test_bags([*one, *other]):
+            return found
+        drawn, others = (drawn_metrics(units, "bags")[metric] for units in (one, other))
+        return drawn_difference(drawn, others, found.mean, found.n_folds)
+
+
+def _read_unit(path: Path) -> Unit:
+    unit = read_json(path)
+    if not isinstance(unit, dict) or not unit.keys() >= UNIT:
+        raise InputError(f"{path} is damaged: it does not hold what a unit consists of; delete it and compare again")
+    return unit
 
 
 def _shared(first: list[Unit], second: list[Unit]) -> tuple[list[Unit], list[Unit]]:

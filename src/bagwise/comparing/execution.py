@@ -2,17 +2,19 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+import numpy as np
 from joblib import Parallel, delayed
+from sklearn.utils import get_tags
 
-from bagwise.bags import fingerprint
+from bagwise.comparing.beginning import ENVIRONMENT, begin
 from bagwise.comparing.comparison import KIND, PLAN, UNITS, Comparison, unit_path
 from bagwise.comparing.plan import Material, Plan, build, open_material
 from bagwise.errors import InputError
 from bagwise.evaluation.cross_validation import judge_split
-from bagwise.files import MANIFEST, is_draft, read_json, write_json, write_manifest
-from bagwise.runs import describe_environment
+from bagwise.files import MANIFEST, write_json, write_manifest
+from bagwise.quantities import whole_number
 from bagwise.sources import located
 
 
@@ -31,10 +33,12 @@ def compare(
     The same plan gives the same numbers on any number of workers. ``progress(done, of)`` hears of every unit.
     """
     folder = Path(folder)
+    whole_number("workers", workers, least=1)
     data, options = located(plan.data, plan.options)
     plan = plan._replace(data=data, options=options)
     material = open_material(plan)
-    _begin(folder, plan, material)
+    _check_methods(plan, material)
+    begin(folder, plan, material)
     todo = [
         Todo(method, number)
         for number, split in enumerate(material.splits)
@@ -50,23 +54,12 @@ def compare(
     return Comparison(folder)
 
 
-def _begin(folder: Path, plan: Plan, material: Material) -> None:
-    """Write down what is compared, or see that it is what was begun here."""
-    wanted: dict[str, Any] = {"plan": plan._asdict(), "bags": fingerprint(material.bags, material.labels)}
-    stored = folder / PLAN
-    if stored.exists():
-        begun = read_json(stored)
-        for part in ("plan", "bags"):
-            if not isinstance(begun, dict) or begun.get(part) != wanted[part]:
-                raise InputError(
-                    f"{folder} holds a comparison of other {'methods, data or folds' if part == 'plan' else 'bags'}; "
-                    "repeat the first command to go on with it, or choose a new folder"
-                )
-        return
-    if folder.exists() and (not folder.is_dir() or not all(map(is_draft, folder.iterdir()))):
-        raise InputError(f"{folder} exists and is not a comparison; choose a new folder")
-    write_json(stored, wanted)
-    write_json(folder / "environment.json", describe_environment())
+def _check_methods(plan: Plan, material: Material) -> None:
+    """Refuse methods that know two classes only, before anything is fitted."""
+    n_classes = len(np.unique(material.labels))
+    unable = [name for name in plan.methods if not get_tags(build(plan, name)).classifier_tags.multi_class]
+    if n_classes > 2 and unable:
+        raise InputError(f"'{plan.data}' has {n_classes} classes, and {', '.join(unable)} know two; leave them out")
 
 
 def _do(folder: Path, plan: Plan, material: Material, todo: Todo) -> None:
@@ -77,7 +70,7 @@ def _do(folder: Path, plan: Plan, material: Material, todo: Todo) -> None:
 
 def _pages(folder: Path) -> set[str]:
     """What is made from the units, and made again at will."""
-    kept = {MANIFEST, PLAN, "environment.json"}
+    kept = {MANIFEST, PLAN, ENVIRONMENT}
     return {
         path.name for path in folder.iterdir() if path.is_file() and path.name not in kept and path.parent.name != UNITS
     }

@@ -11,7 +11,18 @@ KEY_SHOWN = ("auc", "average_precision", "top_1", "top_k")
 
 Row = dict[str, Any]
 
-SPECIAL = {"&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#", "$": r"\$", "{": r"\{", "}": r"\}"}
+SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "&": r"\&",
+    "%": r"\%",
+    "_": r"\_",
+    "#": r"\#",
+    "$": r"\$",
+    "{": r"\{",
+    "}": r"\}",
+}
 
 
 def score_rows(comparison: Comparison) -> list[Row]:

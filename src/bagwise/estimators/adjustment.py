@@ -15,9 +15,7 @@ import torch
 from bagwise.decisions import EVEN
 from bagwise.errors import InputError
 from bagwise.estimators.calibration import fit_slope
-from bagwise.likelihoods import for_classes
-
-LEAST = 1e-12  # a probability of zero has no logarithm
+from bagwise.likelihoods import for_classes, logarithms
 
 
 @dataclass(frozen=True)
@@ -31,7 +29,7 @@ class Adjustment:
         """Tempered probabilities; their order within a class stays for two classes."""
         if self.temperature == 1.0:
             return probabilities
-        return torch.softmax(_logarithms(probabilities) / self.temperature, dim=1).numpy()
+        return torch.softmax(logarithms(probabilities) / self.temperature, dim=1).numpy()
 
 
 def learn_adjustment(
@@ -49,13 +47,9 @@ def check_threshold(threshold: bool, n_classes: int) -> None:
         raise InputError(f"a threshold decides between two classes, and y has {n_classes}; leave it out")
 
 
-def _logarithms(probabilities: np.ndarray) -> torch.Tensor:
-    return torch.from_numpy(np.log(np.maximum(probabilities, LEAST, dtype=np.float64)))
-
-
 def _temperature(probabilities: np.ndarray, targets: np.ndarray) -> float:
     likelihood = for_classes(probabilities.shape[1])
-    return 1 / fit_slope(likelihood, likelihood.scores(_logarithms(probabilities)).numpy(), targets)
+    return 1 / fit_slope(likelihood, likelihood.scores(logarithms(probabilities)).numpy(), targets)
 
 
 def _threshold(probabilities: np.ndarray, positive: np.ndarray) -> float:

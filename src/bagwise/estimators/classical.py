@@ -16,6 +16,7 @@ from bagwise.estimators.calibration import check_folds, fit_slope, held_out_scor
 from bagwise.estimators.contract import BagEstimator
 from bagwise.estimators.learned import Learned, LearnedInstances, from_numbers, numbers_of
 from bagwise.inputs import Scaling, scaling
+from bagwise.quantities import yes_or_no
 
 
 class ClassicalEstimator(BagEstimator):
@@ -44,6 +45,7 @@ class ClassicalEstimator(BagEstimator):
         """Learn from bags and their labels."""
         bags, targets = self._training_bags(X, y)
         check_folds(self.calibration)
+        yes_or_no("standardize", self.standardize)
         self.scaling_ = scaling(bags.instances, self.standardize)
         self.learned_ = self._learn(self._scaled(bags), targets, self.seed_)
         self.slope_ = self._calibrate(bags, targets)

@@ -31,6 +31,8 @@ def plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         items = [plain(item) for item in value]
         return items if isinstance(value, list) else {"tuple": items}
+    if isinstance(value, np.ndarray):
+        return [plain(item) for item in value.tolist()]
     if isinstance(value, np.generic):
         return value.item()
     if value is None or isinstance(value, str | int | float | bool):

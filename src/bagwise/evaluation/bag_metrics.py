@@ -31,7 +31,7 @@ def bag_metrics(targets: np.ndarray, probabilities: np.ndarray, threshold: Thres
         "accuracy": float((predicted == targets).mean()),
         "precision": _mean([_ratio(hits, hits + false_alarms) for hits, false_alarms, _ in counts]),
         "recall": _mean([_ratio(hits, hits + misses) for hits, _, misses in counts]),
-        "f_score": _mean([_ratio(2 * hits, 2 * hits + alarms + misses) for hits, alarms, misses in counts]),
+        "f_score": _mean([_f_score(*each) for each in counts]),
         "auc": _mean([auc(targets == c, probabilities[:, c]) for c in speaking]),
         "average_precision": _mean([average_precision(targets == c, probabilities[:, c]) for c in speaking]),
         "log_loss": float(-np.log(np.maximum(own, SMALLEST_PROBABILITY)).mean()),
@@ -52,8 +52,8 @@ def auc(positive: np.ndarray, scores: np.ndarray) -> float | None:
 
 
 def average_precision(positive: np.ndarray, scores: np.ndarray) -> float | None:
-    """Mean of the precision over the positives, at each distinct threshold."""
-    points = precision_recall_points(positive, scores)
+    """Mean of the precision over the positives, at each distinct threshold; without negatives all rank alike."""
+    points = None if positive.all() else precision_recall_points(positive, scores)
     return None if points is None else float(-(np.diff(points.recall) * points.precision[:-1]).sum())
 
 
@@ -65,6 +65,11 @@ def calibration_error(targets: np.ndarray, probabilities: np.ndarray) -> float:
 
 def _counts(positive: np.ndarray, alarm: np.ndarray) -> tuple[int, int, int]:
     return int((positive & alarm).sum()), int((~positive & alarm).sum()), int((positive & ~alarm).sum())
+
+
+def _f_score(hits: int, false_alarms: int, misses: int) -> float | None:
+    """Not defined where recall is not: there was nothing to find."""
+    return 2 * hits / (2 * hits + false_alarms + misses) if hits + misses else None
 
 
 def _ratio(part: float, whole: float) -> float | None:

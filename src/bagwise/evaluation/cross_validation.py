@@ -19,10 +19,14 @@ from bagwise.estimators.taking import class_numbers
 from bagwise.evaluation.bag_metrics import bag_metrics
 from bagwise.evaluation.errors import Errors, errors
 from bagwise.evaluation.grouping import by_group
+from bagwise.evaluation.intervals import percentiles
 from bagwise.evaluation.judging import key_instances
-from bagwise.evaluation.protocol import Split
+from bagwise.evaluation.one_test_set import drawn_metrics, share_test_bags
+from bagwise.evaluation.protocol import Split, check_classes
 from bagwise.randomness import Purpose
 from bagwise.training.threads import one_thread
+
+UNBOUNDED = ("log_loss", "brier")  # above one
 
 Unit = dict[str, Any]
 
@@ -30,6 +34,7 @@ Unit = dict[str, Any]
 def judge_split(estimator: BagEstimator, bags: Bags, y: Any, split: Split, seed: int) -> Unit:
     """Fit a copy of the estimator, seeded by the split's place, and judge the test bags."""
     classes, targets = class_numbers(y, len(bags))
+    check_classes(split, classes[targets])
     model = clone(estimator)
     if "random_state" in model.get_params():
         model.set_params(random_state=randomness.integer(seed, Purpose.SPLIT, 4 + split.repeat, split.fold))
@@ -55,7 +60,9 @@ def judge_split(estimator: BagEstimator, bags: Bags, y: Any, split: Split, seed:
 
 def _predictions(targets: np.ndarray, probabilities: np.ndarray, groups: np.ndarray | None) -> Unit:
     """What was judged, bag by bag, and group by group where there are groups."""
-    found = {"bags": {"targets": targets.tolist(), "probabilities": probabilities.tolist()}}
+    found: Unit = {"bags": {"targets": targets.tolist(), "probabilities": probabilities.tolist()}}
+    if groups is not None:
+        found["bags"]["groups"] = [str(group) for group in groups]
     grouped = None if groups is None else by_group(targets, probabilities, groups)
     if grouped is not None and grouped.targets is not None:
         own = {"targets": grouped.targets.tolist(), "probabilities": grouped.probabilities.tolist()}
@@ -72,11 +79,27 @@ class Scores(NamedTuple):
 
 def summarise_units(units: Sequence[Unit], part: str = "bags") -> dict[str, Scores]:
     """Every metric of a part ("bags", "groups", or key instances by "weights" or "scores") over a method's units."""
-    return {
-        name: Scores(errors(metric_values(units, name, part), test_share(units)), _pooled(units, name, part))
-        for name in units[0]["metrics"].get(part, {})
-        if name != "n_bags"
-    }
+    names = [name for name in units[0]["metrics"].get(part, {}) if name != "n_bags"]
+    found = {name: errors(metric_values(units, name, part), test_share(units)) for name in names}
+    if share_test_bags(units):
+        drawn = drawn_metrics(units, part) if part in units[0]["predictions"] else {}
+        found = {name: _by_bootstrap(each, drawn.get(name)) for name, each in found.items()}
+    return {name: Scores(_within_bounds(name, each), _pooled(units, name, part)) for name, each in found.items()}
+
+
+def _by_bootstrap(found: Errors, drawn: np.ndarray | None) -> Errors:
+    interval = None if drawn is None else percentiles(drawn)
+    return found._replace(
+        corrected_error=None, interval=interval, interval_by=None if interval is None else "bootstrap"
+    )
+
+
+def _within_bounds(name: str, found: Errors) -> Errors:
+    """No interval reaches beyond what the metric can be."""
+    if found.interval is None:
+        return found
+    low, high = found.interval
+    return found._replace(interval=(max(low, 0.0), high if name in UNBOUNDED else min(high, 1.0)))
 
 
 def metric_values(units: Sequence[Unit], name: str, part: str = "bags") -> np.ndarray:
@@ -102,7 +125,7 @@ def _metrics(predictions: Unit, threshold: float) -> Unit:
 
 
 def _pooled(units: Sequence[Unit], name: str, part: str) -> float | None:
-    """None for key instances, which are compared within bags."""
+    """None for key instances, which are compared within bags, and for groups that were judged in pieces."""
     values = []
     for repeat in sorted({unit["repeat"] for unit in units}):
         own = [unit for unit in units if unit["repeat"] == repeat and part in unit["predictions"]]
@@ -111,6 +134,9 @@ def _pooled(units: Sequence[Unit], name: str, part: str) -> float | None:
         targets, probabilities = (
             np.concatenate([unit["predictions"][part][what] for unit in own]) for what in ("targets", "probabilities")
         )
+        names = [group for unit in own for group in unit["predictions"][part].get("names", [])]
+        if len(set(names)) < len(names):
+            return None
         counts = [len(unit["predictions"][part]["targets"]) for unit in own]
         thresholds = np.repeat([unit["threshold"] for unit in own], counts)
         values.append(bag_metrics(targets, probabilities, thresholds)[name])

@@ -23,7 +23,9 @@ class Errors(NamedTuple):
     standard_error: float | None
     fold_standard_error: float | None
     corrected_error: float | None
-    interval: tuple[float, float] | None  # 95 %, by the corrected error
+    interval: tuple[float, float] | None  # 95 %
+    interval_by: str | None  # "corrected error", or "bootstrap" where all fits share their test bags
+    n_defined: int  # fits in which the metric is defined
 
 
 def errors(values: np.ndarray, test_share: float) -> Errors:
@@ -36,7 +38,7 @@ def errors(values: np.ndarray, test_share: float) -> Errors:
     """
     known = values[~np.isnan(values)]
     if len(known) == 0:
-        return Errors(None, None, None, None, None, None)
+        return Errors(None, None, None, None, None, None, None, 0)
     mean = float(known.mean())
     repeats = np.array([np.nanmean(row) for row in values if not np.isnan(row).all()])
     spread = float(repeats.std(ddof=1)) if len(repeats) > 1 else None
@@ -48,6 +50,8 @@ def errors(values: np.ndarray, test_share: float) -> Errors:
         fold_standard_error=_fold_error(values),
         corrected_error=error,
         interval=None if error is None else _interval(mean, error, len(known)),
+        interval_by=None if error is None else "corrected error",
+        n_defined=len(known),
     )
 
 
@@ -73,10 +77,10 @@ def paired_difference(first: np.ndarray, second: np.ndarray, test_share: float) 
     if len(gaps) == 0:
         return None
     mean, error = float(gaps.mean()), corrected_error(gaps.ravel(), test_share)
-    if error is None:
+    if error is None or (error == 0 and mean != 0):  # the same gap in a few folds proves nothing
         return Difference(mean, None, None, len(gaps))
     if error == 0:
-        return Difference(mean, (mean, mean), 1.0 if mean == 0 else 0.0, len(gaps))
+        return Difference(mean, (mean, mean), 1.0, len(gaps))
     p_value = float(2 * stats.t.sf(abs(mean) / error, len(gaps) - 1))
     return Difference(mean, _interval(mean, error, len(gaps)), p_value, len(gaps))
 

@@ -1,5 +1,7 @@
 """Confidence intervals by the bootstrap: test bags are drawn again with replacement, whole groups at a time."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from bagwise import randomness
@@ -22,23 +24,28 @@ def bootstrap(
 
     A draw in which a metric is not defined is left out of that metric; None where no draw defines it.
     """
-    owners = np.arange(len(targets)) if groups is None else np.unique(groups, return_inverse=True)[1]
+    drawn: dict[str, list[float | None]] = {}
+    for rows in draws(len(targets), groups, seed):
+        for name, value in bag_metrics(targets[rows], probabilities[rows], threshold).items():
+            drawn.setdefault(name, []).append(value)
+    return {name: percentiles(np.array(values, dtype=float)) for name, values in drawn.items()}
+
+
+def draws(n_bags: int, groups: np.ndarray | None = None, seed: int = 0) -> Iterator[np.ndarray]:
+    """Rows drawn again with replacement, whole groups at a time; the same whenever seed, bags and groups are."""
+    owners = np.arange(n_bags) if groups is None else np.unique(groups, return_inverse=True)[1]
     sizes, members = np.bincount(owners), np.argsort(owners, kind="stable")  # bags, group after group
     starts = np.cumsum(sizes) - sizes
     generator = randomness.generator(seed, Purpose.BOOTSTRAP)
-    drawn: dict[str, list[float]] = {}
     for _ in range(DRAWS):
         chosen = generator.integers(len(sizes), size=len(sizes))
-        rows = members[_spans(starts[chosen], sizes[chosen])]
-        for name, value in bag_metrics(targets[rows], probabilities[rows], threshold).items():
-            drawn.setdefault(name, [])
-            if value is not None:
-                drawn[name].append(value)
-    tail = (1 - LEVEL) / 2
-    return {
-        name: (float(np.quantile(values, tail)), float(np.quantile(values, 1 - tail))) if values else None
-        for name, values in drawn.items()
-    }
+        yield members[_spans(starts[chosen], sizes[chosen])]
+
+
+def percentiles(values: np.ndarray) -> tuple[float, float] | None:
+    """Both ends of the interval of drawn values; what is NaN was not defined."""
+    known, tail = values[~np.isnan(values)], (1 - LEVEL) / 2
+    return (float(np.quantile(known, tail)), float(np.quantile(known, 1 - tail))) if len(known) else None
 
 
 def _spans(starts: np.ndarray, sizes: np.ndarray) -> np.ndarray:

@@ -87,6 +87,16 @@ def checked(splits: Sequence[Split], groups: np.ndarray | None) -> list[Split]:
     return list(splits)
 
 
+def check_classes(split: Split, labels: np.ndarray) -> None:
+    """Refuse a split whose training bags lack a class: what was fitted would not know it."""
+    missing = np.setdiff1d(labels, labels[split.training])
+    if len(missing):
+        raise InputError(
+            f"repeat {split.repeat}, fold {split.fold} has no training bag of class '{missing[0]}': its bags lie "
+            "in too few groups, or the split leaves them out; ask for fewer folds, add bags, or split otherwise"
+        )
+
+
 def _groups(bags: Bags, grouped: bool) -> np.ndarray | None:
     if bags.groups is not None and not grouped:
         warnings.warn(

@@ -10,6 +10,7 @@ from bagwise.comparing import Comparison
 from bagwise.comparing.comparison import PARTS
 from bagwise.comparing.tables import difference_rows, shown_metrics
 from bagwise.evaluation.cross_validation import metric_values
+from bagwise.evaluation.one_test_set import share_test_bags
 from bagwise.files import atomic
 from bagwise.metric_names import METRICS
 from bagwise.report.templating import fill_template
@@ -30,6 +31,9 @@ def write_comparison_page(comparison: Comparison) -> Path:
         parts=[(words, shown_metrics(part), comparison.part(part)) for part, words in PARTS.items()],
         units=comparison.units,
         metric_words=METRICS,
+        one_test_set=all(map(share_test_bags, comparison.units.values())),
+        n_folds=1 + max(unit["fold"] for units in comparison.units.values() for unit in units),
+        grouped=any("groups" in unit["predictions"]["bags"] for units in comparison.units.values() for unit in units),
         boxes=[_boxes(comparison, metric) for metric in BOXES],
         differences={metric: difference_rows(comparison, metric) for metric in BOXES},
     )

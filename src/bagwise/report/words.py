@@ -27,5 +27,9 @@ def share(value: float, digits: int = 3) -> str:
 
 
 def interval(bounds: Sequence[float] | None, digits: int = 3) -> str:
-    """Both ends of an interval, or n/a."""
-    return "n/a" if bounds is None else f"{bounds[0]:.{digits}f} – {bounds[1]:.{digits}f}"
+    """Both ends of an interval, or n/a.
+
+    >>> interval((-0.0851, 0.15))
+    '−0.085 to 0.150'
+    """
+    return "n/a" if bounds is None else f"{bounds[0]:.{digits}f} to {bounds[1]:.{digits}f}".replace("-", "−")

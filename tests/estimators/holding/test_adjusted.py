@@ -69,3 +69,30 @@ def test_what_cannot_be_is_refused():
         Adjusted(share=1.0).fit(NEEDLES, NEEDLES.labels)
     with pytest.raises(InputError, match="decides between two classes, and y has 3"):
         Adjusted(threshold=True).fit(NEEDLES, np.arange(60) % 3)
+
+
+def test_groups_are_never_torn_apart():
+    groups = np.arange(60) // 3
+    seen = []
+
+    class Watcher(PooledClassifier):
+        def fit(self, X, y=None):
+            seen.extend(X.groups)
+            return super().fit(X, y)
+
+        def predict_proba(self, X):
+            assert not set(X.groups) & set(seen)
+            return super().predict_proba(X)
+
+    Adjusted(Watcher(), random_state=0).fit(NEEDLES.replace(groups=groups), NEEDLES.labels)
+    assert seen
+
+
+def test_a_seed_that_was_given_is_kept():
+    model = Adjusted(PooledClassifier(random_state=7)).fit(NEEDLES, NEEDLES.labels)
+    assert model.model_.random_state == 7
+
+
+def test_words_are_not_taken_for_yes():
+    with pytest.raises(InputError, match="temperature is 'no'"):
+        Adjusted(temperature="no").fit(NEEDLES, NEEDLES.labels)

@@ -10,7 +10,7 @@ from bagwise import randomness
 from bagwise.estimators.adjustment import Adjustment, check_threshold, learn_adjustment
 from bagwise.estimators.contract import Judged
 from bagwise.estimators.holding.delegating import DelegatingEstimator
-from bagwise.quantities import real_number
+from bagwise.quantities import real_number, yes_or_no
 from bagwise.randomness import Purpose
 from bagwise.splits import hold_out
 
@@ -45,6 +45,8 @@ class Adjusted(DelegatingEstimator):
         """Learn from a part of the bags, and set the probabilities right by the rest."""
         bags, targets = self._training_bags(X, y)
         real_number("share", self.share, above=0, below=1)
+        for name in ("temperature", "threshold"):
+            yes_or_no(name, getattr(self, name))
         check_threshold(self.threshold, len(self.classes_))
         seed = randomness.integer(self.seed_, Purpose.SPLIT, 6)
         kept, held = hold_out(targets, bags.groups, self.share, seed)

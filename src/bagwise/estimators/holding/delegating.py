@@ -4,29 +4,21 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from torch import Tensor
 
-from bagwise.errors import InputError
 from bagwise.estimators.contract import BagEstimator, Judged
-from bagwise.estimators.wrapped.pooled import PooledClassifier
-from bagwise.quantities import shown
+from bagwise.estimators.holding.contract import HoldingEstimator, scores_instances
 
 PASSED_ON = ("classes_", "instance_shape_", "n_features_in_", "extractor_")
 
 
-def _scores_instances(estimator: Any) -> bool:
-    return hasattr(estimator._chosen(), "score_instances")
-
-
-class DelegatingEstimator(BagEstimator):
+class DelegatingEstimator(HoldingEstimator):
     """Base of the estimators that hand bags on to the estimator they hold.
 
     estimator : any estimator of bags; None stands for PooledClassifier()
     """
 
-    estimator: Any
     model_: BagEstimator
 
     @property
@@ -50,27 +42,17 @@ class DelegatingEstimator(BagEstimator):
         bags = self._known_bags(X)
         return self.model_.decision_function(bags)
 
-    @available_if(_scores_instances)
+    @available_if(scores_instances)
     def score_instances(self, X: Any) -> np.ndarray:
         """Each instance's own score."""
         bags = self._known_bags(X)
         return self.model_.score_instances(bags)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = get_tags(self._chosen()).classifier_tags.multi_class
-        return tags
-
     def _copy(self, **parameters: Any) -> Any:
-        """A copy of the estimator, seeded if it can be, with other parameters where they are given."""
-        chosen = self._chosen()
-        if not isinstance(chosen, BagEstimator):
-            raise InputError(f"estimator is {shown(chosen)}; give an estimator of bags, e.g. BagClassifier()")
-        seed = {"random_state": self.seed_} if "random_state" in chosen.get_params() else {}
+        """A copy of the estimator, seeded where it has no seed of its own, with other parameters where given."""
+        chosen = self._held()
+        seed = {"random_state": self.seed_} if chosen.get_params().get("random_state", 0) is None else {}
         return clone(chosen).set_params(**seed, **parameters)
-
-    def _chosen(self) -> Any:
-        return PooledClassifier() if self.estimator is None else self.estimator
 
     def _content(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
         return self.model_._content()

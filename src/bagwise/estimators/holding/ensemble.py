@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from torch import Tensor, nn
 
@@ -17,10 +16,10 @@ from bagwise import randomness
 from bagwise.bags import Bags
 from bagwise.errors import InputError
 from bagwise.estimators.contract import BagEstimator, Judged
+from bagwise.estimators.holding.contract import HoldingEstimator, scores_instances
 from bagwise.estimators.holding.delegating import restore_held
-from bagwise.estimators.wrapped.pooled import PooledClassifier
 from bagwise.estimators.wrapped.wrapping import scores_of
-from bagwise.quantities import shown, whole_number
+from bagwise.quantities import whole_number
 from bagwise.randomness import Purpose
 
 
@@ -31,11 +30,7 @@ class Spread(NamedTuple):
     weights: np.ndarray  # (n_instances,)
 
 
-def _members_score_instances(ensemble: "Ensemble") -> bool:
-    return hasattr(ensemble._chosen(), "score_instances")
-
-
-class Ensemble(BagEstimator):
+class Ensemble(HoldingEstimator):
     """Several copies of an estimator of bags that differ in their seed.
 
     estimator : any estimator of bags; None stands for PooledClassifier()
@@ -44,7 +39,7 @@ class Ensemble(BagEstimator):
 
     >>> from bagwise.datasets import load_dataset
     >>> bags = load_dataset("needles", n_bags=60)
-    >>> ensemble = Ensemble(PooledClassifier(), n=2, random_state=0).fit(bags, bags.labels)
+    >>> ensemble = Ensemble(n=2, random_state=0).fit(bags, bags.labels)
     >>> ensemble.spread(bags).probabilities.shape
     (60, 2)
     """
@@ -59,7 +54,7 @@ class Ensemble(BagEstimator):
     def fit(self, X: Any, y: Any = None) -> "Ensemble":
         """Fit every copy on the same bags."""
         bags, targets = self._training_bags(X, y)
-        members = [self._member(place) for place in range(self._check())]
+        members = [self._member(place) for place in range(whole_number("n", self.n, least=1))]
         self.members_ = [member.fit(bags, self.classes_[targets]) for member in members]
         return self
 
@@ -90,17 +85,12 @@ class Ensemble(BagEstimator):
         scores = scores_of(self.predict_proba(X), self.likelihood_)
         return self.likelihood_.decisions(scores)
 
-    @available_if(_members_score_instances)
+    @available_if(scores_instances)
     def score_instances(self, X: Any) -> np.ndarray:
         """Each instance's own score: what a bag of that instance alone would get."""
         bags = self._known_bags(X)
         alone = Bags.trusted(instances=bags.instances, offsets=np.arange(bags.n_instances + 1))
         return self.decision_function(alone)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = get_tags(self._chosen()).classifier_tags.multi_class
-        return tags
 
     def _content(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
         _check_modules(self.members_[0])
@@ -129,16 +119,7 @@ class Ensemble(BagEstimator):
 
     def _member(self, place: int) -> Any:
         seed = randomness.integer(self.seed_, Purpose.INITIALIZATION, place)
-        return clone(self._chosen()).set_params(random_state=seed)
-
-    def _chosen(self) -> Any:
-        return PooledClassifier() if self.estimator is None else self.estimator
-
-    def _check(self) -> int:
-        """The number of members, if they can be made."""
-        if not isinstance(self._chosen(), BagEstimator):
-            raise InputError(f"estimator is {shown(self.estimator)}; give an estimator of bags, e.g. BagClassifier()")
-        return whole_number("n", self.n, least=1)
+        return clone(self._held()).set_params(random_state=seed)
 
 
 def _check_modules(member: BagEstimator) -> None:

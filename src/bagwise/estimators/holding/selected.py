@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 from torch import Tensor
 
@@ -17,11 +18,10 @@ from bagwise.errors import InputError
 from bagwise.estimators.holding.delegating import DelegatingEstimator
 from bagwise.estimators.saving import plain, unplain
 from bagwise.folds import stratified_folds
+from bagwise.likelihoods import logarithms
 from bagwise.names import nearest
 from bagwise.quantities import shown, whole_number
 from bagwise.randomness import Purpose
-
-LEAST = 1e-12  # a probability of zero would rule a setting out for one bag
 
 
 class Selected(DelegatingEstimator):
@@ -44,11 +44,28 @@ class Selected(DelegatingEstimator):
         bags, targets = self._training_bags(X, y)
         self.best_: dict[str, Any] = {}
         settings = self._settings()
-        splits = list(stratified_folds(targets, bags.groups, self._n_folds(targets), self._split_seed()))
+        splits = self._splits(bags, targets)
         self.criteria_ = np.array([self._criterion(setting, bags, targets, splits) for setting in settings])
         self.best_ = settings[int(self.criteria_.argmin())]
         self.model_ = self._copy(**self.best_).fit(bags, self.classes_[targets])
         return self
+
+    def checked(self) -> "Selected":
+        """Itself, if the grid names parameters of the estimator and gives values for them."""
+        trial = clone(self)
+        trial.best_, trial.seed_ = {}, 0
+        trial._settings()
+        return self
+
+    def _splits(self, bags: Bags, targets: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Folds whose training bags hold every class, which folds of few groups may not."""
+        folds = stratified_folds(targets, bags.groups, self._n_folds(targets, bags.groups), self._split_seed())
+        whole = [(kept, held) for kept, held in folds if len(np.setdiff1d(targets, targets[kept])) == 0]
+        if not whole:
+            raise InputError(
+                "no fold of the training bags leaves a bag of every class to learn from; add groups or bags"
+            )
+        return whole
 
     def _settings(self) -> list[dict[str, Any]]:
         grid = {} if self.grid is None else self.grid
@@ -63,11 +80,13 @@ class Selected(DelegatingEstimator):
                 raise InputError(f"grid: {name} is {values!r}; give a list of values to try")
         return list(ParameterGrid(grid))
 
-    def _n_folds(self, targets: np.ndarray) -> int:
+    def _n_folds(self, targets: np.ndarray, groups: np.ndarray | None) -> int:
         wanted, rarest = whole_number("folds", self.folds, least=2), int(np.bincount(targets).min())
-        if rarest < 2:
-            raise InputError("a class has one training bag only; nothing can be held out to choose parameters by")
-        return min(wanted, rarest)
+        n_groups = len(targets) if groups is None else len(np.unique(groups))
+        if min(rarest, n_groups) < 2:
+            what = "a class has one training bag only" if rarest < 2 else "all training bags belong to one group"
+            raise InputError(f"{what}; nothing can be held out to choose parameters by")
+        return min(wanted, rarest, n_groups)
 
     def _split_seed(self) -> int:
         return randomness.integer(self.seed_, Purpose.SPLIT, 5)
@@ -78,8 +97,7 @@ class Selected(DelegatingEstimator):
         for kept, held in splits:
             model = self._copy(**setting).fit(bags[kept], self.classes_[targets[kept]])
             probabilities = model.predict_proba(bags[held])
-            own = probabilities[np.arange(len(held)), targets[held]]
-            losses.append(-np.log(np.maximum(own, LEAST)))
+            losses.append(-logarithms(probabilities)[np.arange(len(held)), targets[held]].numpy())
             mistakes.append(probabilities.argmax(axis=1) != targets[held])
         return float(np.concatenate(losses).mean() + np.concatenate(mistakes).mean())
 

@@ -22,8 +22,6 @@ from bagwise.inputs import Scaling
 from bagwise.quantities import shown
 from bagwise.randomness import Purpose
 
-LEAST = 1e-12  # a probability of zero has no log-odds
-
 
 class LearnedClassifier(Learned):
     """Base of what wrapping methods learn: a fitted classifier, and how bags become its rows."""
@@ -76,8 +74,7 @@ class WrappingEstimator(ClassicalEstimator):
 
 def scores_of(probabilities: np.ndarray, likelihood: likelihoods.Likelihood) -> np.ndarray:
     """The scores that have these probabilities."""
-    logarithms = np.log(np.maximum(probabilities, LEAST, dtype=np.float64))
-    return likelihood.scores(torch.from_numpy(logarithms)).numpy()
+    return likelihood.scores(likelihoods.logarithms(probabilities)).numpy()
 
 
 def _check(classifier: Any) -> None:

@@ -1,0 +1,69 @@
+"""The beginning of a comparison in its folder: what is compared is written down, or found to go on with what was."""
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+from bagwise.bags import fingerprint
+from bagwise.comparing.comparison import PLAN, UNITS
+from bagwise.comparing.plan import Material, Plan
+from bagwise.errors import InputError
+from bagwise.evaluation.protocol import Split
+from bagwise.files import MANIFEST, damages, is_draft, read_json, write_json
+from bagwise.runs import describe_environment
+
+ENVIRONMENT = "environment.json"
+MAY_GROW = ("methods", "selection", "repeats")
+
+
+def begin(folder: Path, plan: Plan, material: Material) -> None:
+    """Write down what is compared, or see that it goes on with what was begun here."""
+    wanted: dict[str, Any] = {
+        "plan": plan._asdict(),
+        "bags": fingerprint(material.bags, material.labels),
+        "first_splits": _digest(material.splits),
+    }
+    stored = folder / PLAN
+    if stored.exists() and any((folder / UNITS).rglob("*.json")):
+        _check_same(folder, read_json(stored), wanted)
+        if (folder / MANIFEST).exists() and (found := damages(folder)):
+            raise InputError(f"{folder} is damaged: {'; '.join(found[:3])}; restore it, or choose a new folder")
+        write_json(stored, wanted)
+        return
+    if not stored.exists() and folder.exists() and (not folder.is_dir() or not all(map(is_draft, folder.iterdir()))):
+        raise InputError(f"{folder} exists and is not a comparison; choose a new folder")
+    write_json(stored, wanted)
+    write_json(folder / ENVIRONMENT, describe_environment())
+
+
+def _check_same(folder: Path, begun: Any, wanted: dict[str, Any]) -> None:
+    """More methods and more repeats may be added; all else must be as it was."""
+    if not isinstance(begun, dict) or not isinstance(begun.get("plan"), dict):
+        raise InputError(f"{folder / PLAN} is damaged; make the comparison again")
+    before, now = begun["plan"], wanted["plan"]
+    same = all(before.get(name) == now[name] for name in now if name not in MAY_GROW) and _grows(before, now)
+    other = None if same else "methods, data or folds"
+    other = other or next((part for part in ("bags", "first_splits") if begun.get(part) != wanted[part]), None)
+    if other is not None:
+        raise InputError(
+            f"{folder} holds a comparison of other {other.replace('first_', '')}; repeat the first command to go on "
+            "with it (methods and repeats may be added), or choose a new folder"
+        )
+
+
+def _grows(before: dict[str, Any], now: dict[str, Any]) -> bool:
+    """Whether every method of before is there as it was, and no repeat is lost."""
+    kept = all(
+        now["methods"].get(name) == parameters and now["selection"].get(name) == before["selection"].get(name)
+        for name, parameters in before["methods"].items()
+    )
+    return kept and before["repeats"] <= now["repeats"]
+
+
+def _digest(splits: list[Split]) -> str:
+    """One number for the splits of the first repeat: files of splits may change under their names."""
+    digest = hashlib.sha256()
+    for split in splits:
+        if split.repeat == 0:
+            digest.update(repr((split.fold, split.training.tolist(), split.test.tolist())).encode())
+    return digest.hexdigest()
