@@ -48,7 +48,7 @@ class Prepare(nn.Module):
             values = values.unsqueeze(1)
         elif values.ndim == 4:
             values = values.movedim(-1, 1)
-        return ((values - self.center) / self.scale).to(self.center.dtype)
+        return (values - self.center).div_(self.scale).to(self.center.dtype)  # one copy of the instances, not two
 
     def extra_repr(self) -> str:
         return f"instance_shape={self.instance_shape}"

@@ -1,41 +1,14 @@
 """Laws of every pooling at every level under every likelihood, through a whole model."""
 
-from itertools import product
-
 import pytest
 import torch
 
 from bagwise.errors import InputError
-from bagwise.likelihoods import Bernoulli, Categorical
-from bagwise.models import assemble
-from bagwise.pooling import POOLINGS, ProbabilityPooling, Settings
+from bagwise.pooling import POOLINGS, Settings
+from sensible_models import ALL, LIKELIHOODS, SENSIBLE, every, model_of
 
 SIZES = [3, 1, 5, 2]
 OFFSETS = torch.tensor([0, 3, 4, 9, 11])
-LIKELIHOODS = {"bernoulli": Bernoulli(), "categorical": Categorical(3)}
-ALL = list(product(POOLINGS, ("embedding", "instance"), LIKELIHOODS))
-
-
-def makes_sense(name, level, likelihood):
-    return not issubclass(POOLINGS[name], ProbabilityPooling) or (level, likelihood) == ("instance", "bernoulli")
-
-
-SENSIBLE = [case for case in ALL if makes_sense(*case)]
-every = pytest.mark.parametrize("case", SENSIBLE, ids=" ".join)
-
-
-def model_of(case, heads=1, seed=5):
-    name, level, likelihood = case
-    return assemble(
-        (4,),
-        LIKELIHOODS[likelihood],
-        encoder="mlp",
-        pooling=name,
-        level=level,
-        dropout=None,
-        settings=Settings(attention_width=6, heads=heads),
-        generator=torch.Generator().manual_seed(seed),
-    )
 
 
 def instances_of(scale=1.0):

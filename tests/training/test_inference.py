@@ -5,6 +5,7 @@ import torch
 from bagwise.datasets import load_dataset
 from bagwise.errors import InputError
 from bagwise.estimators import BagClassifier
+from bagwise.pooling import Mean, Pooling
 from bagwise.training import inference
 from bagwise.training.inference import infer
 
@@ -37,3 +38,17 @@ def test_no_bags_at_all_are_refused():
     bags, model = fitted()
     with pytest.raises(InputError, match="there are no bags to predict; give at least one"):
         infer(model, bags[:0], CPU)
+
+
+def test_a_large_bag_under_a_pooling_that_knows_no_pieces_is_read_at_once(monkeypatch):
+    class Foreign(Pooling):
+        title = "foreign"
+
+        def forward(self, values, offsets):
+            return Mean()(values, offsets)
+
+    bags, model = fitted()
+    model.pooling = Foreign()
+    whole = infer(model, bags, CPU)
+    monkeypatch.setattr(inference, "ROWS_AT_ONCE", 2)
+    np.testing.assert_allclose(infer(model, bags, CPU).scores, whole.scores, atol=1e-6)

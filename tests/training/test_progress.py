@@ -2,6 +2,7 @@ import io
 
 from rich.console import Console
 
+from bagwise.training.engines import Choice, TorchEngine
 from bagwise.training.history import Epoch
 from bagwise.training.progress import ProgressBar
 
@@ -15,3 +16,10 @@ def test_the_bar_shows_epochs_loss_and_validation():
     shown = text.getvalue()
     assert "2/4" in shown
     assert "loss 0.123, validation 0.432" in shown
+
+
+def test_the_engine_is_announced_in_one_line():
+    text = io.StringIO()
+    with ProgressBar(Console(file=text, width=80)) as bar:
+        bar.engine(Choice("torch", TorchEngine, "few steps"))
+    assert "engine: torch (few steps)\n" in text.getvalue()

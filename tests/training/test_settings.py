@@ -45,6 +45,11 @@ def test_impossible_settings_are_refused_by_name(field, value):
         TrainingSettings(**{field: value})
 
 
+def test_nesterov_needs_momentum():
+    with pytest.raises(InputError, match=r"^momentum is 0, and nesterov"):
+        TrainingSettings(optimizer="nesterov", momentum=0.0)
+
+
 def test_numbers_of_numpy_become_plain_ones_that_a_checkpoint_can_hold():
     given = {"epochs": np.int64(3), "learning_rate": np.float32(0.5), "patience": np.int8(2), "weight_decay": 0}
     with unchecked():
@@ -71,5 +76,9 @@ def test_the_optimizer_is_torchs_with_l2_penalty(name):
     weight.grad = torch.tensor([3.0], dtype=torch.float64)
     optimizer.step()
     gradient = 3.0 + 0.5 * 2.0
-    step = gradient if name == "sgd" else gradient / (abs(gradient) + 1e-8)  # Adam's first step is a sign
-    assert weight.item() == pytest.approx(2.0 - 0.1 * step, abs=1e-9)
+    steps = {
+        "sgd": gradient,
+        "nesterov": gradient + 0.9 * gradient,  # looks ahead along the momentum, which is the gradient so far
+        "adam": gradient / (abs(gradient) + 1e-8),  # the first step is a sign
+    }
+    assert weight.item() == pytest.approx(2.0 - 0.1 * steps[name], abs=1e-9)

@@ -48,4 +48,6 @@ def offsets_of(sizes: Any) -> np.ndarray:
     >>> offsets_of([2, 1])
     array([0, 2, 3])
     """
-    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    offsets = np.zeros(len(sizes) + 1, dtype=np.int64)
+    np.cumsum(sizes, out=offsets[1:])
+    return offsets

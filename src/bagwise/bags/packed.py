@@ -20,6 +20,7 @@ from bagwise.errors import InputError
 PER_BAG = ("labels", "names", "groups", "tile_sizes")
 PER_INSTANCE = ("positions", "instance_labels")
 ARRAYS = ("instances", "offsets", *PER_BAG, *PER_INSTANCE)
+NOTHING = dict.fromkeys(ARRAYS)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -75,10 +76,8 @@ class Bags:
     def trusted(cls, extractor: str | None = None, **arrays: np.ndarray | None) -> "Bags":
         """Bags whose arrays were checked before (a selection, a sealed folder): nothing is read or checked again."""
         bags = object.__new__(cls)
-        object.__setattr__(bags, "extractor", extractor)
-        for name in ARRAYS:
-            value = arrays.get(name)
-            object.__setattr__(bags, name, None if value is None else locked(value))
+        there = {name: locked(value) for name, value in arrays.items() if value is not None}
+        bags.__dict__.update({**NOTHING, **there, "extractor": extractor})  # at once: selections are made all the time
         return bags
 
     @classmethod
@@ -198,21 +197,18 @@ class Bags:
         return self._select(chosen)
 
     def _select(self, chosen: np.ndarray) -> "Bags":
-        sizes = self.sizes[chosen]
+        sizes = self.offsets[chosen + 1] - self.offsets[chosen]
         offsets = offsets_of(sizes)
-        neighbours = len(chosen) > 0 and bool((np.diff(chosen) == 1).all())
+        neighbours = len(chosen) == 1 or (len(chosen) > 0 and bool((np.diff(chosen) == 1).all()))
         take: Any
         if neighbours:  # a view: no row is copied, or read from a memory-mapped file
             take = slice(int(self.offsets[chosen[0]]), int(self.offsets[chosen[-1] + 1]))
         else:
             take = np.arange(offsets[-1]) + np.repeat(self.offsets[chosen] - offsets[:-1], sizes)
         arrays: dict[str, np.ndarray | None] = {"instances": self.instances[take], "offsets": offsets}
-        for name in PER_BAG:
-            value = getattr(self, name)
-            arrays[name] = None if value is None else value[chosen]
-        for name in PER_INSTANCE:
-            value = getattr(self, name)
-            arrays[name] = None if value is None else value[take]
+        for names, part in ((PER_BAG, chosen), (PER_INSTANCE, take)):
+            there = {name: value for name in names if (value := getattr(self, name)) is not None}
+            arrays |= {name: value[part] for name, value in there.items()}
         return Bags.trusted(self.extractor, **arrays)
 
     def map(self, function: Callable[[np.ndarray], np.ndarray]) -> "Bags":

@@ -25,13 +25,15 @@ from bagwise.inputs import Prepare, scaling
 from bagwise.likelihoods import Likelihood
 from bagwise.names import choose
 from bagwise.pooling import Settings
-from bagwise.quantities import real_number, shown, whole_number
+from bagwise.quantities import real_number, whole_number, yes_or_no
 from bagwise.randomness import Purpose
 from bagwise.splits import hold_out
 from bagwise.training import Checkpoint, Progress, ProgressBar, Task, Trainer, TrainingSettings, infer
 from bagwise.training.devices import resolve
+from bagwise.training.engines import choose_engine
 from bagwise.training.history import Epoch
 from bagwise.training.inference import Inferred
+from bagwise.training.streaming import granted
 
 
 class BagClassifier(BagEstimator):
@@ -44,7 +46,7 @@ class BagClassifier(BagEstimator):
     attention_width : L, the hidden units of the attention
     heads : attentions side by side
     epochs, batch_size : passes over the bags; bags a step (1 in the paper)
-    optimizer, learning_rate, weight_decay, momentum : "adam" or "sgd" (the only one with momentum)
+    optimizer, learning_rate, weight_decay, momentum : "adam", or "sgd" or "nesterov" with momentum
     schedule : how the learning rate falls: "constant", "linear" or "cosine"
     dropout : probability; None leaves the encoder's own (0.5 for mlp and nucleus cnn, 0 for lenet)
     augmentation : None, "histology" (stains, turns, mirrors), "nucleus" (the same of a shifted crop of 27 pixels),
@@ -55,6 +57,9 @@ class BagClassifier(BagEstimator):
     class_weight : None, "balanced", or a factor for each class
     temperature, threshold : whether probabilities are calibrated, and the decision between two classes is taken at a
         learned probability; both are learned from the validation bags
+    engine : "torch", "fused" (compiled kernels for small bags of features, needs Numba), or "auto": the faster one
+    memory : what a training step may hold of its instances: "2GB", a number of bytes, or "auto", a quarter of the
+        device's memory; larger batches are read in pieces, twice, with the same gradients (see ``training.streaming``)
     device : "auto", "cpu", "cuda", "mps"
     random_state : a whole number makes every run the same, to the bit (same machine and number of threads)
     verbose : show a progress bar
@@ -91,6 +96,8 @@ class BagClassifier(BagEstimator):
         class_weight: Any = None,
         temperature: Any = False,
         threshold: Any = False,
+        engine: Any = "auto",
+        memory: Any = "auto",
         device: Any = "auto",
         random_state: Any = None,
         verbose: Any = False,
@@ -116,6 +123,8 @@ class BagClassifier(BagEstimator):
         self.class_weight = class_weight
         self.temperature = temperature
         self.threshold = threshold
+        self.engine = engine
+        self.memory = memory
         self.device = device
         self.random_state = random_state
         self.verbose = verbose
@@ -138,19 +147,25 @@ class BagClassifier(BagEstimator):
         if checkpoint is not None and self.random_state is None:
             raise InputError("a run with a checkpoint needs random_state, so that it can go on with the same draws")
         settings, training, held = self._plan(X, y, validation)
-        self.model_ = self._build(training.bags)
+        self.model_, device = self._build(training.bags), resolve(self.device)
+        choice = choose_engine(self.engine, self.model_, self.likelihood_, training, settings, device)
+        self.engine_ = choice.name
         kept = None
         if checkpoint is not None:
             kept = Checkpoint(Path(checkpoint), self._identity(settings, training, held))
+        progress = progress or (ProgressBar() if self.verbose else Progress())
+        progress.engine(choice)
         self.history_ = Trainer(
             self.model_,
             self.likelihood_,
             training,
             settings,
             validation=held,
-            device=resolve(self.device),
+            device=device,
+            engine=choice.build,
+            memory=granted(self.memory, device),
             checkpoint=kept,
-            progress=progress or (ProgressBar() if self.verbose else Progress()),
+            progress=progress,
             should_stop=should_stop,
         ).run()
         self.adjustment_ = self._learn_adjustment(held)
@@ -159,9 +174,9 @@ class BagClassifier(BagEstimator):
     def check(self, X: Any, y: Any, validation: tuple[Any, Any] | None = None) -> None:
         """Refuse impossible parameters for these bags, without training; the estimator stays as it is."""
         trial = clone(self)
-        _, training, _ = trial._plan(X, y, validation)
-        resolve(trial.device)
-        trial._build(training.bags[:1])
+        settings, training, _ = trial._plan(X, y, validation)
+        model = trial._build(training.bags[:1])
+        choose_engine(trial.engine, model, trial.likelihood_, training, settings, resolve(trial.device))
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores, before the link: (n_bags,) for two classes, else (n_bags, n_classes)."""
@@ -194,12 +209,14 @@ class BagClassifier(BagEstimator):
         facts = {
             "history": [record.as_dict() for record in self.history_],
             "adjustment": asdict(self.adjustment_),
+            "engine": self.engine_,
         }
         return facts, self.model_.state_dict()
 
     def _restore(self, facts: dict[str, Any], numbers: dict[str, Tensor]) -> None:
         self.history_ = [Epoch(**record) for record in facts["history"]]
         self.adjustment_ = Adjustment(**facts["adjustment"])
+        self.engine_ = facts["engine"]
         self.model_ = self._build(_blank(self.instance_shape_))
         saving.fill(self.model_, numbers)
         self.model_.eval()
@@ -241,9 +258,9 @@ class BagClassifier(BagEstimator):
         """Refuse what neither the training settings nor the model's parts would notice."""
         whole_number("attention_width", self.attention_width, least=1)
         whole_number("heads", self.heads, least=1)
+        granted(self.memory, torch.device("cpu"))
         for name in ("standardize", "temperature", "threshold"):
-            if not isinstance(getattr(self, name), bool | np.bool_):
-                raise InputError(f"{name} is {shown(getattr(self, name))}; give True or False")
+            yes_or_no(name, getattr(self, name))
         check_threshold(self.threshold, len(self.classes_))
         if self.validation is not None:
             real_number("validation", self.validation, above=0, below=1)
@@ -295,7 +312,8 @@ class BagClassifier(BagEstimator):
                 generator=generator,
             )
         model.encoder = nn.Sequential(*augmentation, prepare, model.encoder)
-        return model.to(memory_format=torch.channels_last)  # convolutions on the CPU are then nearly twice as fast
+        # convolutions on the CPU are then nearly twice as fast
+        return model.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
 
     def _identity(self, settings: TrainingSettings, training: Task, held: Task | None) -> dict[str, Any]:
         """What a checkpoint must share with the run that goes on from it."""
@@ -305,6 +323,7 @@ class BagClassifier(BagEstimator):
             **asdict(settings),
             **{name: saving.plain(getattr(self, name)) for name in names},
             "class_weight": saving.plain(self.class_weight),
+            "engine": self.engine_,
             "encoder": saving.plain(self.encoder),
             "pooling": saving.plain(self.pooling),
             "augmentation": saving.plain(self.augmentation),

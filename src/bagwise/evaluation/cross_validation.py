@@ -124,21 +124,26 @@ def _metrics(predictions: Unit, threshold: float) -> Unit:
     }
 
 
+def pooled_values(units: Sequence[Unit], name: str, part: str = "bags") -> np.ndarray:
+    """(repeats,): the metric of each repeat's out-of-fold predictions together, NaN where it is not defined.
+
+    It is not for key instances, which are compared within bags, nor for groups that were judged in pieces.
+    """
+    repeats = sorted({unit["repeat"] for unit in units})
+    found = [_together([unit for unit in units if unit["repeat"] == repeat], name, part) for repeat in repeats]
+    return np.array([np.nan if value is None else value for value in found])
+
+
+def _together(units: Sequence[Unit], name: str, part: str) -> float | None:
+    judged = [(unit["predictions"][part], unit["threshold"]) for unit in units if part in unit["predictions"]]
+    names = [group for own, _ in judged for group in own.get("names", [])]
+    if not judged or len(set(names)) < len(names):
+        return None
+    targets, probabilities = (np.concatenate([own[what] for own, _ in judged]) for what in ("targets", "probabilities"))
+    thresholds = np.concatenate([np.full(len(own["targets"]), threshold) for own, threshold in judged])
+    return bag_metrics(targets, probabilities, thresholds)[name]
+
+
 def _pooled(units: Sequence[Unit], name: str, part: str) -> float | None:
-    """None for key instances, which are compared within bags, and for groups that were judged in pieces."""
-    values = []
-    for repeat in sorted({unit["repeat"] for unit in units}):
-        own = [unit for unit in units if unit["repeat"] == repeat and part in unit["predictions"]]
-        if not own:
-            return None
-        targets, probabilities = (
-            np.concatenate([unit["predictions"][part][what] for unit in own]) for what in ("targets", "probabilities")
-        )
-        names = [group for unit in own for group in unit["predictions"][part].get("names", [])]
-        if len(set(names)) < len(names):
-            return None
-        counts = [len(unit["predictions"][part]["targets"]) for unit in own]
-        thresholds = np.repeat([unit["threshold"] for unit in own], counts)
-        values.append(bag_metrics(targets, probabilities, thresholds)[name])
-    known = [value for value in values if value is not None]
-    return float(np.mean(known)) if len(known) == len(values) else None
+    values = pooled_values(units, name, part)
+    return None if np.isnan(values).any() else float(values.mean())

@@ -1,5 +1,6 @@
 """Poolings σ: one operator a file, and the one table of their names."""
 
+from bagwise.pooling.additive import AdditivePooling, Terms, Totals
 from bagwise.pooling.attending import AttendedScores, AttentionPooling
 from bagwise.pooling.attention import Attention
 from bagwise.pooling.contract import Pooled, Pooling, ProbabilityPooling, Settings
@@ -31,6 +32,7 @@ POOLINGS: dict[str, type[Pooling]] = {
 __all__ = [
     "ISR",
     "POOLINGS",
+    "AdditivePooling",
     "AttendedScores",
     "Attention",
     "AttentionPooling",
@@ -48,4 +50,6 @@ __all__ = [
     "ProbabilityPooling",
     "Settings",
     "Sum",
+    "Terms",
+    "Totals",
 ]

@@ -14,12 +14,13 @@ from torch import Tensor, nn
 
 from bagwise import segments
 from bagwise.likelihoods import Likelihood
+from bagwise.pooling.additive import AdditivePooling, Exponents, Terms, Totals
 from bagwise.pooling.contract import Pooled, Pooling, Settings
 from bagwise.quantities import whole_number
 from bagwise.segments import Offsets, Rows
 
 
-class AttentionPooling(Pooling):
+class AttentionPooling(AdditivePooling):
     """Base of the attentions: they differ only in how relevant they find an embedding."""
 
     def __init__(self, width: int, attention_width: int = 64, heads: int = 1) -> None:
@@ -40,6 +41,15 @@ class AttentionPooling(Pooling):
         weights = self.attend(values, offsets)
         return Pooled(segments.weighted_sum(values, weights, offsets), weights)
 
+    def terms(self, values: Rows) -> Terms:
+        return Terms(self.relevance(values), values)
+
+    def conclude(self, totals: Totals) -> Float[Tensor, "bags pooled_width"]:
+        return by_head(totals).flatten(1)
+
+    def weigh(self, exponents: Exponents, totals: Totals, offsets: Offsets) -> Float[Tensor, "instances heads"]:
+        return self.shares(exponents, totals, offsets)
+
     @classmethod
     def for_embeddings(cls, width: int, settings: Settings) -> "Pooling":
         return cls(width, settings.attention_width, settings.heads)
@@ -52,7 +62,7 @@ class AttentionPooling(Pooling):
         return self.heads * width
 
 
-class AttendedScores(Pooling):
+class AttendedScores(AdditivePooling):
     """Attention at instance level: weights from the embeddings, applied to the scores of a classifier."""
 
     title = "attended scores"
@@ -66,3 +76,17 @@ class AttendedScores(Pooling):
         weights = self.attention.attend(values, offsets)
         shares = weights.mean(dim=1, keepdim=True)  # heads vote: each averages the same scores
         return Pooled(segments.weighted_sum(self.classifier(values), shares, offsets), weights)
+
+    def terms(self, values: Rows) -> Terms:
+        return Terms(self.attention.relevance(values), self.classifier(values))
+
+    def conclude(self, totals: Totals) -> Float[Tensor, "bags scores"]:
+        return by_head(totals).mean(dim=1)
+
+    def weigh(self, exponents: Exponents, totals: Totals, offsets: Offsets) -> Float[Tensor, "instances heads"]:
+        return self.shares(exponents, totals, offsets)
+
+
+def by_head(totals: Totals) -> Float[Tensor, "bags heads width"]:
+    """The weighted mean of the rows under each head."""
+    return totals.rows.unflatten(1, (totals.sums.shape[1], -1)) / totals.sums[:, :, None]

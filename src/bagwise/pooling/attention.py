@@ -3,7 +3,6 @@
 z = Σₖ aₖ hₖ        a = softmax(wᵀ tanh(V hᵀ))
 """
 
-import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
@@ -22,4 +21,4 @@ class Attention(AttentionPooling):
         self.w = nn.Linear(attention_width, heads, bias=False)
 
     def relevance(self, embeddings: Rows) -> Float[Tensor, "instances heads"]:
-        return self.w(torch.tanh(self.V(embeddings)))
+        return self.w(self.V(embeddings).tanh_())

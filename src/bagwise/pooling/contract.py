@@ -27,7 +27,11 @@ class Settings(NamedTuple):
 
 
 class Pooling(nn.Module, ABC):
-    """Base of the poolings. ``forward`` takes packed rows; the two constructors say where the pooling makes sense."""
+    """Base of the poolings. ``forward`` takes packed rows; the two constructors say where the pooling makes sense.
+
+    A pooling of your own needs no more than ``forward``, for bags that fit into memory; for larger ones write it as an
+    ``AdditivePooling``.
+    """
 
     title: str
 

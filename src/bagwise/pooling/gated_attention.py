@@ -3,7 +3,6 @@
 z = Σₖ aₖ hₖ        a = softmax(wᵀ (tanh(V hᵀ) ⊙ sigm(U hᵀ)))
 """
 
-import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
@@ -23,4 +22,4 @@ class GatedAttention(AttentionPooling):
         self.w = nn.Linear(attention_width, heads, bias=False)
 
     def relevance(self, embeddings: Rows) -> Float[Tensor, "instances heads"]:
-        return self.w(torch.tanh(self.V(embeddings)) * torch.sigmoid(self.U(embeddings)))
+        return self.w(self.V(embeddings).tanh_() * self.U(embeddings).sigmoid_())

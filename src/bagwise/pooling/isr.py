@@ -6,15 +6,24 @@ The odds of the bag are the sum of the odds of its instances, so its score is th
 weight is an instance's share of the odds, p/(1 − p) normalised, which is the softmax of the scores.
 """
 
-from bagwise import segments
-from bagwise.pooling.contract import Pooled, ProbabilityPooling, averaged
+from jaxtyping import Float
+from torch import Tensor
+
+from bagwise.pooling.additive import AdditivePooling, Exponents, Terms, Totals, alone, log_sums
+from bagwise.pooling.contract import ProbabilityPooling, averaged
 from bagwise.segments import Offsets, Rows
 
 
-class ISR(ProbabilityPooling):
+class ISR(ProbabilityPooling, AdditivePooling):
     """The bag's odds are the sum of its instances' odds."""
 
     title = "ISR"
 
-    def forward(self, values: Rows, offsets: Offsets) -> Pooled:
-        return Pooled(segments.log_sum_exp(values, offsets), averaged(segments.softmax(values, offsets)))
+    def terms(self, values: Rows) -> Terms:
+        return alone(values)
+
+    def conclude(self, totals: Totals) -> Float[Tensor, "bags scores"]:
+        return log_sums(totals)
+
+    def weigh(self, exponents: Exponents, totals: Totals, offsets: Offsets) -> Float[Tensor, "instances 1"]:
+        return averaged(self.shares(exponents, totals, offsets))

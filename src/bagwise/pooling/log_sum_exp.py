@@ -6,13 +6,16 @@ The sharpness r leads from the mean (r → 0) to the max (r → ∞). On scores 
 result is a score again. The weight is softmax(r h), the gradient of z, averaged over the coordinates.
 """
 
-from bagwise import segments
-from bagwise.pooling.contract import Pooled, Pooling, averaged
+from jaxtyping import Float
+from torch import Tensor
+
+from bagwise.pooling.additive import AdditivePooling, Exponents, Terms, Totals, alone, log_means
+from bagwise.pooling.contract import averaged
 from bagwise.quantities import real_number
 from bagwise.segments import Offsets, Rows
 
 
-class LogSumExp(Pooling):
+class LogSumExp(AdditivePooling):
     """z = log of the mean exponential, with sharpness r."""
 
     title = "log-sum-exp"
@@ -21,11 +24,14 @@ class LogSumExp(Pooling):
         super().__init__()
         self.sharpness = real_number("sharpness", sharpness, above=0)
 
-    def forward(self, values: Rows, offsets: Offsets) -> Pooled:
-        sharpened = self.sharpness * values
-        sizes = segments.sizes(offsets).to(values.dtype)[:, None]
-        pooled = (segments.log_sum_exp(sharpened, offsets) - sizes.log()) / self.sharpness
-        return Pooled(pooled, averaged(segments.softmax(sharpened, offsets)))
+    def terms(self, values: Rows) -> Terms:
+        return alone(self.sharpness * values)
+
+    def conclude(self, totals: Totals) -> Float[Tensor, "bags width"]:
+        return log_means(totals) / self.sharpness
+
+    def weigh(self, exponents: Exponents, totals: Totals, offsets: Offsets) -> Float[Tensor, "instances 1"]:
+        return averaged(self.shares(exponents, totals, offsets))
 
     def extra_repr(self) -> str:
         return f"sharpness={self.sharpness}"

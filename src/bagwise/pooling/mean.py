@@ -7,13 +7,18 @@ On scores it is the mean of the instances' PROBABILITIES, computed through log-p
 nothing overflows. Every instance weighs 1/K.
 """
 
+from jaxtyping import Float
+from torch import Tensor
+
 from bagwise import segments
 from bagwise.likelihoods import Likelihood
-from bagwise.pooling.contract import Pooled, Pooling, Settings, uniform
+from bagwise.pooling.additive import AdditivePooling, Exponents, Terms, Totals, alone, equal_shares, log_means
+from bagwise.pooling.contract import Pooled, Settings, uniform
+from bagwise.pooling.linear import LinearPooling
 from bagwise.segments import Offsets, Rows
 
 
-class Mean(Pooling):
+class Mean(LinearPooling):
     """z = mean of the bag's embeddings."""
 
     title = "mean"
@@ -25,8 +30,11 @@ class Mean(Pooling):
     def forward(self, values: Rows, offsets: Offsets) -> Pooled:
         return Pooled(segments.mean(values, offsets), uniform(values, offsets))
 
+    def conclude(self, totals: Totals) -> Float[Tensor, "bags width"]:
+        return totals.rows / totals.counts
 
-class MeanProbability(Pooling):
+
+class MeanProbability(AdditivePooling):
     """The score of the mean probability of the bag's instances."""
 
     title = "mean"
@@ -35,7 +43,11 @@ class MeanProbability(Pooling):
         super().__init__()
         self.likelihood = likelihood
 
-    def forward(self, values: Rows, offsets: Offsets) -> Pooled:
-        summed = segments.log_sum_exp(self.likelihood.log_probabilities(values), offsets)
-        means = summed - segments.sizes(offsets).to(values.dtype).log()[:, None]
-        return Pooled(self.likelihood.scores(means), uniform(values, offsets))
+    def terms(self, values: Rows) -> Terms:
+        return alone(self.likelihood.log_probabilities(values))
+
+    def conclude(self, totals: Totals) -> Float[Tensor, "bags scores"]:
+        return self.likelihood.scores(log_means(totals))
+
+    def weigh(self, exponents: Exponents, totals: Totals, offsets: Offsets) -> Float[Tensor, "instances 1"]:
+        return equal_shares(totals, offsets)

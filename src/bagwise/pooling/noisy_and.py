@@ -15,17 +15,18 @@ where p̄ and q̄ are carried as logarithms, so saturated instances lose nothing
 import math
 
 import torch
+from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional
 
-from bagwise import segments
-from bagwise.pooling.contract import Pooled, ProbabilityPooling, uniform
+from bagwise.pooling.additive import AdditivePooling, Exponents, Terms, Totals, alone, equal_shares, log_means
+from bagwise.pooling.contract import ProbabilityPooling
 from bagwise.pooling.log_forms import log_one_minus_exp
 from bagwise.quantities import real_number, whole_number
 from bagwise.segments import Offsets, Rows
 
 
-class NoisyAnd(ProbabilityPooling):
+class NoisyAnd(ProbabilityPooling, AdditivePooling):
     """A soft threshold on the share of positive instances."""
 
     title = "noisy-and"
@@ -35,17 +36,18 @@ class NoisyAnd(ProbabilityPooling):
         self.slope = real_number("slope", slope, above=0)
         self.threshold = nn.Parameter(torch.full((whole_number("n_classes", n_classes, least=1),), 0.5))
 
-    def forward(self, values: Rows, offsets: Offsets) -> Pooled:
-        log_sizes = segments.sizes(offsets).to(values.dtype).log()[:, None]
-        log_present = segments.log_sum_exp(functional.logsigmoid(values), offsets) - log_sizes
-        log_absent = segments.log_sum_exp(functional.logsigmoid(-values), offsets) - log_sizes
-        return Pooled(self._score(log_present, log_absent), uniform(values, offsets))
+    def terms(self, values: Rows) -> Terms:
+        return alone(functional.logsigmoid(torch.cat([values, -values], dim=1)))
 
-    def _score(self, log_present: Tensor, log_absent: Tensor) -> Tensor:
+    def conclude(self, totals: Totals) -> Float[Tensor, "bags scores"]:
         a, b = self.slope, self.threshold
+        log_present, log_absent = log_means(totals).chunk(2, dim=1)
         ends = functional.logsigmoid(a * b) - functional.logsigmoid(a * (1 - b))
         reach = log_one_minus_exp(log_present + math.log(a)) - log_one_minus_exp(log_absent + math.log(a))
         return a * (log_present.exp() - b) + ends + reach
+
+    def weigh(self, exponents: Exponents, totals: Totals, offsets: Offsets) -> Float[Tensor, "instances 1"]:
+        return equal_shares(totals, offsets)
 
     def extra_repr(self) -> str:
         return f"slope={self.slope}"

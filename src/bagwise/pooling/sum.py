@@ -5,15 +5,23 @@
 On scores it adds the instances' evidence. Every instance weighs 1/K.
 """
 
+from jaxtyping import Float
+from torch import Tensor
+
 from bagwise import segments
-from bagwise.pooling.contract import Pooled, Pooling, uniform
+from bagwise.pooling.additive import Totals
+from bagwise.pooling.contract import Pooled, uniform
+from bagwise.pooling.linear import LinearPooling
 from bagwise.segments import Offsets, Rows
 
 
-class Sum(Pooling):
+class Sum(LinearPooling):
     """z = sum of the bag's rows."""
 
     title = "sum"
 
     def forward(self, values: Rows, offsets: Offsets) -> Pooled:
         return Pooled(segments.sum(values, offsets), uniform(values, offsets))
+
+    def conclude(self, totals: Totals) -> Float[Tensor, "bags width"]:
+        return totals.rows

@@ -3,9 +3,10 @@
 from bagwise.training.checkpoint import Checkpoint
 from bagwise.training.history import Epoch
 from bagwise.training.inference import infer
-from bagwise.training.loop import Task, Trainer, TrainingStopped
+from bagwise.training.loop import Trainer, TrainingStopped
 from bagwise.training.progress import Progress, ProgressBar
 from bagwise.training.settings import TrainingSettings
+from bagwise.training.tasks import Task
 
 __all__ = [
     "Checkpoint",

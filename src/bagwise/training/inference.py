@@ -8,9 +8,11 @@ from torch import nn
 
 from bagwise.bags import Bags
 from bagwise.errors import InputError
+from bagwise.models import Prediction
 from bagwise.training.batches import by_rows, tensors
+from bagwise.training.streaming import Gathered, streamed_prediction, streams
 
-ROWS_AT_ONCE = 4096
+ROWS_AT_ONCE = 512  # a larger bag is read in pieces of so many: they stay in the cache, and take little memory
 
 
 class Inferred(NamedTuple):
@@ -26,13 +28,20 @@ def infer(model: nn.Module, bags: Bags, device: torch.device) -> Inferred:
         raise InputError("there are no bags to predict; give at least one")
     was_training = model.training
     model.eval()
-    scores, weights = [], []
+    scores, weights = Gathered(len(bags)), Gathered(bags.n_instances)
     try:
         with torch.inference_mode():
             for rows in by_rows(bags.sizes, ROWS_AT_ONCE):
-                predicted = model(*tensors(bags[rows], device))
-                scores.append(predicted.scores.cpu().numpy())
-                weights.append(predicted.weights.cpu().numpy())
+                predicted = _predict(model, bags[rows], device)
+                scores.add(predicted.scores.cpu())
+                weights.add(predicted.weights.cpu())
     finally:
         model.train(was_training)
-    return Inferred(np.concatenate(scores), np.concatenate(weights))
+    return Inferred(scores.rows.numpy(), weights.rows.numpy())
+
+
+def _predict(model: nn.Module, bags: Bags, device: torch.device) -> Prediction:
+    """Packed bags at once, a bag too large for that in pieces, unless its pooling was written without them in mind."""
+    if bags.n_instances > ROWS_AT_ONCE and streams(model):
+        return streamed_prediction(model, bags, device, ROWS_AT_ONCE)
+    return model(*tensors(bags, device))

@@ -1,4 +1,4 @@
-"""The training loop: shuffled batches of bags, one forward pass a step, validation, checkpoints, the best weights.
+"""The training loop: shuffled batches of bags, validation, checkpoints, the best weights; an engine does the steps.
 
 Every random draw is a function of the seed and the place in the run (see ``randomness``), so a run that was cut and
 resumed ends with the same bits as one that was not.
@@ -8,32 +8,24 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import nn
 
 from bagwise import randomness
-from bagwise.bags import Bags
 from bagwise.errors import InputError
 from bagwise.likelihoods import Likelihood
-from bagwise.places import Place, set_place
+from bagwise.places import set_place
 from bagwise.randomness import Purpose
-from bagwise.training.batches import tensor, tensors
+from bagwise.training.batches import tensor
 from bagwise.training.checkpoint import Checkpoint, State
+from bagwise.training.engines import Diverged, Engine, Problem, Sums, TorchEngine
 from bagwise.training.history import Best, Epoch, exhausted, improves
 from bagwise.training.inference import infer
 from bagwise.training.progress import Progress
 from bagwise.training.settings import TrainingSettings
-
-
-class Task(NamedTuple):
-    """Bags with what is to be learned of them."""
-
-    bags: Bags
-    targets: np.ndarray  # (bags,) class numbers
-    importance: np.ndarray  # (bags,) factor on each bag's loss; 1 without class balancing
+from bagwise.training.tasks import Task
 
 
 class TrainingStopped(Exception):  # noqa: N818 (no error: somebody asked for it)
@@ -55,6 +47,8 @@ class Trainer:
     settings: TrainingSettings
     validation: Task | None = None
     device: torch.device = field(default_factory=lambda: torch.device("cpu"))
+    engine: Callable[[Problem], Engine] = TorchEngine
+    memory: float = math.inf
     checkpoint: Checkpoint | None = None
     progress: Progress = field(default_factory=Progress)
     should_stop: Callable[[], bool] = lambda: False
@@ -62,14 +56,18 @@ class Trainer:
     def run(self) -> list[Epoch]:
         """Train to the end, and return a record of every epoch."""
         self.model.to(self.device)
-        self.state = State(self.model, self.settings.build_optimizer(self.model.parameters()))
+        optimizer = self.settings.build_optimizer(self.model.parameters())
+        self.state = State(self.model, optimizer)
         if self.checkpoint is not None:
             self.checkpoint.restore(self.state)
+        engine = self.engine(
+            Problem(self.model, self.likelihood, self.task, optimizer, self.settings.seed, self.device, self.memory)
+        )
         with torch.random.fork_rng(devices=[self.device] if self.device.type == "cuda" else []), self.progress:
             self.progress.start(self.state.epoch, self.settings.epochs)
             try:
                 while not self._finished():
-                    self._epoch()
+                    self._epoch(engine)
             finally:
                 set_place(self.model, None)
                 self.model.eval()
@@ -83,21 +81,19 @@ class Trainer:
             return True
         return bool(history) and exhausted(history[-1], self.state.best, self.settings.patience)
 
-    def _epoch(self) -> None:
+    def _epoch(self, engine: Engine) -> None:
         """The batches of the epoch that are still to do, then its record."""
-        state, size = self.state, self.settings.batch_size
-        order = self._order(state.epoch)
-        batches = math.ceil(len(order) / size)
-        for group in state.optimizer.param_groups:
-            group["lr"] = self.settings.learning_rate_at(state.epoch)
-        self.model.train()
-        while state.batch < batches:
+        state = self.state
+        batches, stride = self._batches(state.epoch), max(1, engine.stride // self.settings.batch_size)
+        while state.batch < len(batches):
             started = time.perf_counter()
-            self._seat(state.epoch * batches + state.batch)
-            self._step(order[state.batch * size : (state.batch + 1) * size])
-            state.batch += 1
+            chosen = batches[state.batch : state.batch + stride]
+            sums = self._steps(engine, chosen, state.epoch * len(batches) + state.batch)
+            state.loss += sums.loss
+            state.errors += sums.errors
+            state.batch += len(chosen)
             state.seconds += time.perf_counter() - started
-            self.progress.batch(state.batch, batches)
+            self.progress.batch(state.batch, len(batches))
             if self.should_stop():
                 self._save()
                 raise TrainingStopped
@@ -105,36 +101,19 @@ class Trainer:
         self.progress.epoch(state.history[-1])
         self._save()
 
-    def _order(self, epoch: int) -> np.ndarray:
-        return randomness.generator(self.settings.seed, Purpose.SHUFFLE, epoch).permutation(len(self.task.bags))
+    def _batches(self, epoch: int) -> list[np.ndarray]:
+        order = randomness.generator(self.settings.seed, Purpose.SHUFFLE, epoch).permutation(len(self.task.bags))
+        size = self.settings.batch_size
+        return [order[start : start + size] for start in range(0, len(order), size)]
 
-    def _seat(self, step: int) -> None:
-        """Tell every source of randomness where the run stands: our dropout, and torch's, for modules of others."""
-        set_place(self.model, Place(self.settings.seed, step))
-        seed = randomness.integer(self.settings.seed, Purpose.FOREIGN, step)
-        torch.default_generator.manual_seed(seed)
-        if self.device.type == "cuda":
-            torch.cuda.manual_seed(seed)
-
-    def _step(self, chosen: np.ndarray) -> None:
-        """One forward and one backward pass over a packed batch."""
-        state = self.state
-        targets = tensor(self.task.targets[chosen]).to(self.device)
-        importance = tensor(self.task.importance[chosen]).to(self.device)
-        scores = self.model(*tensors(self.task.bags[chosen], self.device)).scores
-        losses = self.likelihood.loss(scores, targets)
-        loss = (losses * importance).mean()
-        value = loss.item()
-        if not math.isfinite(value):
-            bag = int(chosen[int(np.argmax(~np.isfinite(losses.detach().cpu().numpy())))])
-            raise InputError(
-                self._divergence(f"the loss of bag '{self.task.bags.name(bag)}' is", " that bag's values,")
-            )
-        state.optimizer.zero_grad()
-        loss.backward()
-        state.optimizer.step()
-        state.loss += value * len(chosen)
-        state.errors += self.likelihood.errors(scores.detach(), targets).sum().item()
+    def _steps(self, engine: Engine, batches: list[np.ndarray], first_step: int) -> Sums:
+        try:
+            return engine.run(batches, first_step, self.settings.learning_rate_at(self.state.epoch))
+        except Diverged as diverged:
+            self.state.batch += diverged.batch
+            name = self.task.bags.name(diverged.bag)
+            message = self._divergence(f"the loss of bag '{name}' is", " that bag's values,")
+            raise InputError(message) from None
 
     def _divergence(self, what: str, look_at: str) -> str:
         place = f"epoch {self.state.epoch + 1}, batch {self.state.batch + 1}"

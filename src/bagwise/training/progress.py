@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from bagwise.training.engines.choosing import Choice
 from bagwise.training.history import Epoch
 
 
@@ -13,6 +14,9 @@ class Progress:
 
     def __exit__(self, *error: object) -> None:
         return
+
+    def engine(self, choice: Choice) -> None:
+        """Which engine will train, and why."""
 
     def start(self, done: int, epochs: int) -> None:
         """Training begins, with so many epochs done before."""
@@ -46,6 +50,9 @@ class ProgressBar(Progress):
 
     def __exit__(self, *error: object) -> None:
         self.bar.stop()
+
+    def engine(self, choice: Choice) -> None:
+        self.bar.console.print(str(choice), highlight=False)
 
     def start(self, done: int, epochs: int) -> None:
         self.done = done

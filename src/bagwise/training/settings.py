@@ -3,11 +3,13 @@
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from torch import nn, optim
 
-from bagwise.names import choose
+from bagwise.errors import InputError
+from bagwise.names import canonical, choose
 from bagwise.quantities import real_number, whole_number
 
 SCHEDULES: dict[str, Callable[[float], float]] = {
@@ -44,6 +46,8 @@ class TrainingSettings:
         for name, value in checked.items():  # plain numbers from now on, which a checkpoint can hold
             object.__setattr__(self, name, value)
         choose(self.optimizer, OPTIMIZERS, "optimizer")
+        if canonical(self.optimizer) == "nesterov" and self.momentum == 0:
+            raise InputError("momentum is 0, and nesterov looks ahead along it; give one above 0, or optimizer='sgd'")
         choose(self.schedule, SCHEDULES, "schedule")
 
     def learning_rate_at(self, epoch: int) -> float:
@@ -59,14 +63,19 @@ def _adam(parameters: Iterable[nn.Parameter], settings: TrainingSettings) -> opt
     return optim.Adam(parameters, lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=True)
 
 
-def _sgd(parameters: Iterable[nn.Parameter], settings: TrainingSettings) -> optim.Optimizer:
+def _sgd(parameters: Iterable[nn.Parameter], settings: TrainingSettings, nesterov: bool = False) -> optim.Optimizer:
     return optim.SGD(
         parameters,
         lr=settings.learning_rate,
         momentum=settings.momentum,
         weight_decay=settings.weight_decay,
+        nesterov=nesterov,
         fused=True,
     )
 
 
-OPTIMIZERS = {"adam": _adam, "sgd": _sgd}
+OPTIMIZERS: dict[str, Callable[[Iterable[nn.Parameter], TrainingSettings], optim.Optimizer]] = {
+    "adam": _adam,
+    "sgd": _sgd,
+    "nesterov": partial(_sgd, nesterov=True),
+}

@@ -1,0 +1,82 @@
+"""Which engine trains: the one that was asked for, or the faster of those that can.
+
+Both follow the same mathematics with the same draws; they differ in rounding only, so a run names its engine.
+"""
+
+import importlib.util
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+from torch import nn
+
+from bagwise.errors import InputError
+from bagwise.likelihoods import Likelihood
+from bagwise.names import choose
+from bagwise.training.engines.contract import Engine, Problem
+from bagwise.training.engines.torch_engine import TorchEngine
+from bagwise.training.fused.reach import OutOfReach, take_apart
+from bagwise.training.settings import TrainingSettings
+from bagwise.training.tasks import Task
+
+ENGINES = ("auto", "torch", "fused")
+INSTALL = "pip install 'bagwise[fast]'"
+FEW_STEPS = 2000  # torch does them in seconds, and compiling the kernels for the first time takes half a minute
+MANY_ROWS = 256  # a batch, from which on torch's matrix products are as fast
+MOST_NUMBERS = 1 << 27  # of prepared instances, which the fused engine holds in memory
+MOST_ROWS = 1 << 14  # of a bag, whose embeddings it holds; torch reads larger ones in pieces
+
+
+class Choice(NamedTuple):
+    """An engine, and why it was not the fused one."""
+
+    name: str
+    build: Callable[[Problem], Engine]
+    reason: str = ""
+
+    def __str__(self) -> str:
+        return f"engine: {self.name}" + (f" ({self.reason})" if self.reason else "")
+
+
+def choose_engine(
+    name: str, model: nn.Module, likelihood: Likelihood, task: Task, settings: TrainingSettings, device: torch.device
+) -> Choice:
+    """The engine of that name; "auto" takes the fused one where it can train the model and is worth its compilation."""
+    name = choose(name, {engine: engine for engine in ENGINES}, "engine")
+    if name == "torch":
+        return Choice("torch", TorchEngine)
+    obstacle = _obstacle(model, likelihood, task, device)
+    if name == "fused" and obstacle:
+        raise InputError(f"engine 'fused' cannot train this: {obstacle}; use engine='auto' or 'torch'")
+    reason = obstacle or (_slower(task, settings) if name == "auto" else "")
+    return Choice("torch", TorchEngine, reason) if reason else Choice("fused", _fused)
+
+
+def _fused(problem: Problem) -> Engine:
+    from bagwise.training.fused.engine import FusedEngine  # Numba, which may be missing
+
+    return FusedEngine(problem)
+
+
+def _obstacle(model: nn.Module, likelihood: Likelihood, task: Task, device: torch.device) -> str:
+    """Why the fused engine cannot train a model, or nothing."""
+    if device.type != "cpu":
+        return f"it computes on the CPU, and the device is {device.type}"
+    if task.bags.n_instances * math.prod(task.bags.instance_shape) > MOST_NUMBERS:
+        return "the instances are too many to be held in memory as floats"
+    if task.bags.sizes.max() > MOST_ROWS:
+        return f"a bag has {task.bags.sizes.max():,} instances, more than {MOST_ROWS:,}"
+    try:
+        take_apart(model, likelihood)
+    except OutOfReach as reason:
+        return str(reason)
+    return "" if importlib.util.find_spec("numba") else f"Numba is not installed ({INSTALL})"
+
+
+def _slower(task: Task, settings: TrainingSettings) -> str:
+    """Why torch is the faster, or nothing."""
+    batches = math.ceil(len(task.bags) / settings.batch_size)
+    if settings.epochs * batches < FEW_STEPS:
+        return "few steps"
+    return "large batches" if task.bags.n_instances / batches > MANY_ROWS else ""

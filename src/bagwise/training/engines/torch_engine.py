@@ -1,0 +1,59 @@
+"""The engine of torch: autograd, one packed batch a call, for every model and every device."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from bagwise import randomness
+from bagwise.places import Place, set_place
+from bagwise.randomness import Purpose
+from bagwise.training.batches import tensor
+from bagwise.training.engines.contract import Diverged, Engine, Problem, Sums
+from bagwise.training.streaming import Budget
+
+
+class TorchEngine(Engine):
+    """One forward and one backward pass a step."""
+
+    name = "torch"
+    stride = 1
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.budget = Budget(problem.memory)
+
+    def run(self, batches: Sequence[np.ndarray], first_step: int, learning_rate: float) -> Sums:
+        for group in self.problem.optimizer.param_groups:
+            group["lr"] = learning_rate
+        self.problem.model.train()
+        parts = []
+        for number, chosen in enumerate(batches):
+            self._seat(first_step + number)
+            parts.append(self._step(number, chosen))
+        return Sums(sum(part.loss for part in parts), sum(part.errors for part in parts))
+
+    def _seat(self, step: int) -> None:
+        """Tell every source of randomness where the run stands: our dropout, and torch's, for modules of others."""
+        set_place(self.problem.model, Place(self.problem.seed, step))
+        seed = randomness.integer(self.problem.seed, Purpose.FOREIGN, step)
+        torch.default_generator.manual_seed(seed)
+        if self.problem.device.type == "cuda":
+            torch.cuda.manual_seed(seed)
+
+    def _step(self, number: int, chosen: np.ndarray) -> Sums:
+        """One forward and one backward pass over a packed batch."""
+        model, likelihood, task, optimizer, _, device, _ = self.problem
+        targets = tensor(task.targets[chosen]).to(device)
+        importance = tensor(task.importance[chosen]).to(device)
+        scores = self.budget.scores(model, task.bags, chosen, device)
+        losses = likelihood.loss(scores, targets)
+        loss = (losses * importance).mean()
+        value = loss.item()
+        if not math.isfinite(value):
+            raise Diverged(number, int(chosen[int(np.argmax(~np.isfinite(losses.detach().cpu().numpy())))]))
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        return Sums(value * len(chosen), likelihood.errors(scores.detach(), targets).sum().item())

@@ -1,0 +1,108 @@
+"""From the parts of a model to the tables that the kernels read, and to places in one flat array of weights.
+
+The first layer's weights lie output by output, as torch's; those of the later layers, of the attention and of a
+classifier of instances lie input by input (see ``layers``).
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from torch import nn
+
+from bagwise.connections import DeepSupervision, Residual
+from bagwise.likelihoods import Likelihood, Supervised
+from bagwise.places import Placed
+from bagwise.pooling import Attention, GatedAttention, Max
+from bagwise.training.fused.plan import ATTENTION, GATED, MAX, MEAN, NONE, Plan
+from bagwise.training.fused.reach import Dense, Parts
+
+NUMBERS = 1 << 32  # dropout compares numbers of 32 bits
+
+
+class Slot(NamedTuple):
+    """Where a parameter lies in the flat array; transposed: input by input."""
+
+    parameter: nn.Parameter
+    start: int
+    transposed: bool
+
+
+class Layout:
+    """The plan of a model, and a slot for each of its parameters."""
+
+    def __init__(self, parts: Parts, model: nn.Module, likelihood: Likelihood, n_features: int) -> None:
+        self.slots: list[Slot] = []
+        self.size = 0
+        dtype = next(model.parameters()).detach().numpy().dtype
+        linears = [layer.linear for layer in parts.layers if layer.linear is not None]
+        widths = [linear.out_features for linear in linears] or [n_features]
+        first_block = 0 if parts.connected else len(widths) - 1
+        embedding = sum(widths[first_block:])
+        each = likelihood.each if isinstance(likelihood, Supervised) else likelihood
+        self.plan = Plan(
+            layers=np.array(
+                [self._layer(linear, number > 0) for number, linear in enumerate(linears)], np.int64
+            ).reshape(-1, 4),
+            widths=np.array(widths, np.int64),
+            columns=np.cumsum([0, *widths[:-1]]).astype(np.int64),
+            drawers=_drawers(parts.layers, model),
+            scales=np.array([1 / (1 - _p(layer)) for layer in parts.layers], dtype),
+            first_block=first_block,
+            pooling=_pooling(parts.pooling),
+            instance_level=int(parts.head is None),
+            attention=self._attention(parts.pooling),
+            parts=np.array(self._parts(parts, embedding), np.int64),
+            n_sets=likelihood.n_sets if isinstance(likelihood, Supervised) else 1,
+            n_scores=each.n_scores,
+        )
+
+    def _take(self, parameter: Any, transposed: bool = False) -> int:
+        """The position of a parameter in the flat array."""
+        self.slots.append(Slot(parameter, self.size, transposed))
+        self.size += parameter.numel()
+        return self.slots[-1].start
+
+    def _layer(self, linear: nn.Linear, transposed: bool) -> tuple[int, int, int, int]:
+        weights, bias = self._take(linear.weight, transposed), self._take(linear.bias)
+        return linear.in_features, linear.out_features, weights, bias
+
+    def _attention(self, pooling: nn.Module) -> tuple[int, int, int, int]:
+        if not isinstance(pooling, Attention | GatedAttention):
+            return NONE, NONE, NONE, 0
+        gate = self._take(pooling.U.weight, True) if isinstance(pooling, GatedAttention) else NONE
+        return self._take(pooling.V.weight, True), gate, self._take(pooling.w.weight), pooling.V.out_features
+
+    def _parts(self, parts: Parts, embedding: int) -> list[tuple[int, ...]]:
+        """Rows of Plan.parts."""
+        head = parts.head
+        if parts.classifier is not None:
+            width, scores, weights, bias = self._layer(parts.classifier, transposed=True)
+            return [(weights, bias, 0, width, 0, scores)]
+        if isinstance(head, DeepSupervision):
+            edges = np.cumsum([0, *head.widths]).tolist()
+            maps = [self._layer(linear, transposed=False) for linear in head.classifiers]  # type: ignore[arg-type]
+            return [(at, bias, edges[n], width, n * out, out) for n, (width, out, at, bias) in enumerate(maps)]
+        if isinstance(head, Residual):
+            width, scores, weights, bias = self._layer(head.classifier, transposed=False)
+            return [(weights, NONE if n else bias, n * width, width, 0, scores) for n in range(len(head.widths))]
+        assert isinstance(head, nn.Linear)
+        width, scores, weights, bias = self._layer(head, transposed=False)
+        return [(weights, bias, 0, width, 0, scores)]
+
+
+def _pooling(pooling: nn.Module) -> int:
+    kinds: dict[type, int] = {Max: MAX, Attention: ATTENTION, GatedAttention: GATED}
+    return kinds.get(type(pooling), MEAN)
+
+
+def _p(layer: Dense) -> float:
+    return 0.0 if layer.dropout is None else layer.dropout.p
+
+
+def _drawers(layers: list[Dense], model: nn.Module) -> np.ndarray:
+    """Rows of Plan.drawers: dropouts are numbered as ``set_place`` numbers them."""
+    drawing = [module for module in model.modules() if isinstance(module, Placed)]
+    numbers = [0 if layer.dropout is None else drawing.index(layer.dropout) for layer in layers]
+    return np.array(
+        [(number, round(_p(layer) * NUMBERS)) for number, layer in zip(numbers, layers, strict=True)], np.uint64
+    )
