@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test test-full lint clean
+.PHONY: demo test test-full bench lint clean
 
 demo: $(VENV)/installed
 	$(BIN)/bagwise demo
@@ -14,6 +14,9 @@ test: $(VENV)/installed-test lint
 
 test-full: $(VENV)/installed-test lint
 	$(BIN)/python -m pytest -n 2
+
+bench: $(VENV)/installed-test
+	$(BIN)/bagwise bench all
 
 lint: $(VENV)/installed-test
 	$(BIN)/ruff check .

@@ -25,7 +25,7 @@ ORDER = [
     ["evaluation"],
     ["runs"],
     ["comparing", "summary"],
-    ["report"],
+    ["report", "paper"],
     ["cli"],
 ]
 LEVEL = {room: level for level, rooms in enumerate(ORDER) for room in rooms}

@@ -7,7 +7,21 @@ import warnings
 
 import typer
 
-from bagwise.cli import check, compare, data, demo, doctor, extract, imports, judge, report, tile, train  # noqa: F401 (they register)
+from bagwise.cli import (  # noqa: F401 (they register)
+    bench,
+    check,
+    compare,
+    data,
+    demo,
+    doctor,
+    extract,
+    imports,
+    judge,
+    report,
+    reproduce,
+    tile,
+    train,
+)
 from bagwise.cli.app import app
 from bagwise.errors import InputError
 

@@ -128,3 +128,23 @@ def test_members_with_several_sets_of_scores_are_saved_too(tmp_path):
     model = Ensemble(inside, n=2, random_state=0).fit(bags, bags.labels)
     model.save(tmp_path / "model")
     np.testing.assert_array_equal(Ensemble.load(tmp_path / "model").predict_proba(bags), model.predict_proba(bags))
+
+
+@pytest.mark.parametrize("member", [BagClassifier(epochs=2), PooledClassifier()], ids=["threads", "processes"])
+def test_the_number_of_workers_changes_nothing(member):
+    alone, together = (
+        Ensemble(member, n=3, workers=workers, random_state=0).fit(NEEDLES, NEEDLES.labels) for workers in (1, 2)
+    )
+    np.testing.assert_array_equal(alone.predict_proba(NEEDLES), together.predict_proba(NEEDLES))
+    np.testing.assert_array_equal(alone.weigh(NEEDLES), together.weigh(NEEDLES))
+
+
+def test_members_with_modules_of_the_users_own_are_trained_in_processes_to_the_same_bits():
+    encoder = nn.Sequential(nn.Linear(16, 4), nn.Dropout(0.5))
+    alone, together = (
+        Ensemble(BagClassifier(encoder=encoder, epochs=2), n=2, workers=workers, random_state=0).fit(
+            NEEDLES, NEEDLES.labels
+        )
+        for workers in (1, 2)
+    )
+    np.testing.assert_array_equal(alone.predict_proba(NEEDLES), together.predict_proba(NEEDLES))

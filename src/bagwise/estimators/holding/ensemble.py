@@ -8,6 +8,8 @@ The spread says how much of an answer is owed to the seed, not how sure the meth
 from typing import Any, NamedTuple
 
 import numpy as np
+import torch
+from joblib import Parallel, delayed, parallel_config
 from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 from torch import Tensor, nn
@@ -18,9 +20,11 @@ from bagwise.errors import InputError
 from bagwise.estimators.contract import BagEstimator, Judged
 from bagwise.estimators.holding.contract import HoldingEstimator, scores_instances
 from bagwise.estimators.holding.delegating import restore_held
+from bagwise.estimators.network import BagClassifier
 from bagwise.estimators.wrapped.wrapping import scores_of
 from bagwise.quantities import whole_number
 from bagwise.randomness import Purpose
+from bagwise.training.threads import one_thread
 
 
 class Spread(NamedTuple):
@@ -35,6 +39,7 @@ class Ensemble(HoldingEstimator):
 
     estimator : any estimator of bags; None stands for PooledClassifier()
     n : how many copies
+    workers : how many are trained at once, on the same bags; it changes the time, never the numbers
     random_state : a whole number makes every fit the same; each copy's seed is drawn from it
 
     >>> from bagwise.datasets import load_dataset
@@ -46,16 +51,19 @@ class Ensemble(HoldingEstimator):
 
     members_: list[BagEstimator]
 
-    def __init__(self, estimator: Any = None, n: Any = 5, random_state: Any = None) -> None:
+    def __init__(self, estimator: Any = None, n: Any = 5, workers: Any = 1, random_state: Any = None) -> None:
         self.estimator = estimator
         self.n = n
+        self.workers = workers
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> "Ensemble":
         """Fit every copy on the same bags."""
         bags, targets = self._training_bags(X, y)
         members = [self._member(place) for place in range(whole_number("n", self.n, least=1))]
-        self.members_ = [member.fit(bags, self.classes_[targets]) for member in members]
+        workers = whole_number("workers", self.workers, least=1)
+        with one_thread(), _side_by_side(members[0], workers):  # sums of several threads differ in their last bits
+            self.members_ = list(Parallel()(delayed(_fit)(member, bags, self.classes_[targets]) for member in members))
         return self
 
     @property
@@ -120,6 +128,22 @@ class Ensemble(HoldingEstimator):
     def _member(self, place: int) -> Any:
         seed = randomness.integer(self.seed_, Purpose.INITIALIZATION, place)
         return clone(self._held()).set_params(random_state=seed)
+
+
+def _fit(member: BagEstimator, bags: Bags, y: np.ndarray) -> BagEstimator:
+    torch.set_num_threads(1)  # also where this is a new thread, which begins with as many as the machine has
+    return member.fit(bags, y)
+
+
+def _side_by_side(member: BagEstimator, workers: int) -> Any:
+    """How members are trained at once: in threads, which share the bags, where nothing of one disturbs another.
+
+    Modules of the user's own draw from torch's one generator, and scikit-learn holds Python's lock: they get processes.
+    """
+    own = any(isinstance(value, nn.Module) for value in member.get_params().values())
+    if isinstance(member, BagClassifier) and not own:
+        return parallel_config("threading", n_jobs=workers)
+    return parallel_config("loky", n_jobs=workers, inner_max_num_threads=1)
 
 
 def _check_modules(member: BagEstimator) -> None:

@@ -22,7 +22,7 @@ from bagwise.training.tasks import Task
 
 ENGINES = ("auto", "torch", "fused")
 INSTALL = "pip install 'bagwise[fast]'"
-FEW_STEPS = 2000  # torch does them in seconds, and compiling the kernels for the first time takes half a minute
+FEW_STEPS = 5000  # torch does them in seconds, and compiling the kernels for the first time takes half a minute
 MANY_ROWS = 256  # a batch, from which on torch's matrix products are as fast
 MOST_NUMBERS = 1 << 27  # of prepared instances, which the fused engine holds in memory
 MOST_ROWS = 1 << 14  # of a bag, whose embeddings it holds; torch reads larger ones in pieces

@@ -1,0 +1,51 @@
+"""bagwise reproduce: the experiments of the paper, beside its numbers."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bagwise.cli.app import app
+from bagwise.cli.output import Json, Output, Quiet
+
+EXAMPLE = "Example: bagwise reproduce table1 --only musk1 --repeats 1 --workers 2"
+
+
+@app.command(epilog=EXAMPLE)
+def reproduce(
+    experiment: Annotated[str, typer.Argument(help="list, or the name of an experiment.")],
+    out: Annotated[Path, typer.Option(help="The folder in which results accumulate.")] = Path("reproduction"),
+    repeats: Annotated[int, typer.Option(help="Of folds, or draws of training bags; more may be added later.")] = 5,
+    only: Annotated[str, typer.Option(help="Settings or methods, with commas between them.")] = "",
+    quick: Annotated[bool, typer.Option("--quick", help="A small version that takes minutes.")] = False,
+    workers: Annotated[int, typer.Option(help="Processes; they change the time, never the numbers.")] = 1,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Run an experiment of the paper, or what is left of it, and show our numbers beside the published ones."""
+    from bagwise.paper.recipes import RECIPES
+
+    output = Output(quiet, as_json)
+    if experiment == "list":
+        output.table("experiments", [(name, recipe.title) for name, recipe in RECIPES.items()])
+        output.result({name: recipe.title for name, recipe in RECIPES.items()})
+        return
+    _reproduce(experiment, out, repeats, only, quick, workers, output)
+
+
+def _reproduce(experiment: str, out: Path, repeats: int, only: str, quick: bool, workers: int, output: Output) -> None:
+    from bagwise.paper.recipes import RECIPES
+    from bagwise.paper.reproduction import reproduce as run
+    from bagwise.paper.results import read_results, result_rows
+    from bagwise.paper.writing import write_results
+
+    words = [word.strip() for word in only.split(",") if word.strip()]
+    with output.progress("models") as progress:
+        place = run(out, experiment, repeats=repeats, quick=quick, only=words, workers=workers, progress=progress)
+    recipe = RECIPES[experiment]
+    results = read_results(place, recipe, recipe.settings(repeats, quick))
+    page = write_results(place, recipe, results)
+    output.say(page.read_text(encoding="utf-8"))
+    output.wrote(page, "page")
+    output.wrote(place / "results.csv", "numbers")
+    output.result({"folder": str(place), "page": str(page), "results": result_rows(results)})

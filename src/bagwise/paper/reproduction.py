@@ -1,0 +1,76 @@
+"""Running an experiment of the paper: every model that is not yet trained, each written when it is done.
+
+FOLDER/EXPERIMENT/SETTING/draw-0/    a comparison (see ``comparing``); a setting with several draws has several
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from bagwise.comparing import compare
+from bagwise.comparing.plan import FOLDS, Plan
+from bagwise.errors import InputError
+from bagwise.estimators.methods import METHODS, method_name
+from bagwise.names import choose, nearest
+from bagwise.paper.recipes import RECIPES, Setting
+
+
+def reproduce(
+    folder: str | Path,
+    experiment: str,
+    *,
+    repeats: int = 5,
+    quick: bool = False,
+    only: Sequence[str] = (),
+    workers: int = 1,
+    progress: Callable[[int, int], None] = lambda done, of: None,
+) -> Path:
+    """Train and judge what is left of an experiment, and say where its results lie.
+
+    repeats : of the folds, or draws of the training bags; more may be asked for later
+    only : settings (``musk1``, ``size-10-bags-50``) or methods to do now
+    """
+    place = Path(folder) / (f"{experiment}-quick" if quick else experiment)
+    settings = chosen_settings(experiment, repeats, quick, only)
+    of, before = sum(n_fits(plan) for setting in settings for plan in setting.plans), 0
+    for setting in settings:
+        for draw, plan in enumerate(setting.plans):
+            compare(
+                place / setting.name / f"draw-{draw}",
+                plan,
+                workers=workers,
+                progress=lambda done, _, start=before: progress(start + done, of),  # type: ignore[misc]
+            )
+            before += n_fits(plan)
+    return place
+
+
+def chosen_settings(experiment: str, repeats: int, quick: bool, only: Sequence[str]) -> list[Setting]:
+    """The settings of an experiment, with the methods that are asked for."""
+    found = choose(experiment, RECIPES, "experiment").settings(repeats, quick)
+    named = {setting.name: setting for setting in found}
+    settings = [named[word] for word in only if word in named] or found
+    methods = [_method(word, named) for word in only if word not in named]
+    return [setting._replace(plans=[_with_methods(plan, methods) for plan in setting.plans]) for setting in settings]
+
+
+def n_fits(plan: Plan) -> int:
+    """How many models a plan trains."""
+    own_test_bags = plan.data == "mnist-bags"
+    return len(plan.methods) * plan.repeats * (1 if own_test_bags else plan.folds or FOLDS)
+
+
+def _method(word: str, settings: dict[str, Setting]) -> str:
+    try:
+        return method_name(word)
+    except InputError:
+        known = [*settings, *METHODS]
+        raise InputError(f"--only: '{word}' is neither a setting nor a method; {nearest(word, known)}") from None
+
+
+def _with_methods(plan: Plan, methods: Sequence[str]) -> Plan:
+    if not methods:
+        return plan
+    return plan._replace(
+        methods={name: value for name, value in plan.methods.items() if name in methods},
+        selection={name: value for name, value in plan.selection.items() if name in methods},
+    )

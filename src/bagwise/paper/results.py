@@ -1,0 +1,118 @@
+"""What an experiment came to, beside what the paper printed.
+
+The paper's ± fits the standard deviation over folds / √folds where it cross-validates; ours is that one there, and the
+standard error over draws where training bags are drawn anew. Both are given, with the number of repeats and of fits.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bagwise.comparing import Comparison
+from bagwise.evaluation.cross_validation import Unit, metric_values, pooled_values
+from bagwise.paper.published import Published, published
+from bagwise.paper.recipes import Recipe, Setting
+
+
+class Result(NamedTuple):
+    """One number of a table."""
+
+    table: str
+    method: str
+    column: str
+    paper: Published | None  # None for methods of ours
+    mean: float
+    repeat_error: float | None  # standard error over repeats
+    fold_error: float | None  # standard error over folds, mean over repeats
+    n_repeats: int
+    n_fits: int
+
+    @property
+    def error(self) -> float | None:
+        """The one that is like the paper's."""
+        return self.repeat_error if self.fold_error is None else self.fold_error
+
+    @property
+    def difference(self) -> float | None:
+        return None if self.paper is None else self.mean - self.paper.mean
+
+    @property
+    def meets(self) -> bool | None:
+        """Whether the two intervals of one error meet; None where one has none."""
+        if self.paper is None or self.paper.error is None or self.error is None:
+            return None
+        return abs(self.mean - self.paper.mean) <= self.paper.error + self.error
+
+
+def read_results(place: Path, recipe: Recipe, settings: Sequence[Setting]) -> list[Result]:
+    """Every number that is there so far."""
+    return [result for setting in settings for result in _of_setting(place / setting.name, recipe, setting)]
+
+
+def _of_setting(folder: Path, recipe: Recipe, setting: Setting) -> Iterator[Result]:
+    comparisons = [Comparison(path) for path in sorted(folder.glob("draw-*"), key=_number)]
+    methods = dict.fromkeys(method for comparison in comparisons for method in comparison.units)
+    columns = (
+        {setting.column: recipe.metric} if setting.column else {each: each for _, each in published(setting.table)}
+    )
+    for method in methods:
+        units = [comparison.units[method] for comparison in comparisons if method in comparison.units]
+        for column, metric in columns.items():
+            yield _result(units, recipe, setting.table, method, column, metric)
+
+
+def _result(draws: list[list[Unit]], recipe: Recipe, table: str, method: str, column: str, metric: str) -> Result:
+    found = [pooled_values(units, metric) if recipe.pooled else _means(units, metric) for units in draws]
+    values = np.array([value for each in found for value in each if not np.isnan(value)])
+    folds = [_fold_error(units, metric) for units in draws]
+    known = [error for error in folds if error is not None]
+    return Result(
+        table,
+        method,
+        column,
+        published(table).get((method, column)),
+        mean=float(values.mean()),
+        repeat_error=float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else None,
+        fold_error=float(np.mean(known)) if known else None,
+        n_repeats=len(values),
+        n_fits=sum(map(len, draws)),
+    )
+
+
+def _means(units: list[Unit], metric: str) -> np.ndarray:
+    """The mean over folds of each repeat that is complete or under way."""
+    values = metric_values(units, metric)
+    return np.array([np.nanmean(row) for row in values if not np.isnan(row).all()])
+
+
+def _fold_error(units: list[Unit], metric: str) -> float | None:
+    rows = [row[~np.isnan(row)] for row in metric_values(units, metric)]
+    each = [row.std(ddof=1) / np.sqrt(len(row)) for row in rows if len(row) > 1]
+    return float(np.mean(each)) if each else None
+
+
+def _number(path: Path) -> int:
+    return int(path.name.removeprefix("draw-"))
+
+
+def result_rows(results: Sequence[Result]) -> list[dict[str, Any]]:
+    """Lines of a csv."""
+    return [
+        {
+            "table": result.table,
+            "method": result.method,
+            "column": result.column,
+            "paper": None if result.paper is None else result.paper.mean,
+            "paper_error": None if result.paper is None else result.paper.error,
+            "ours": result.mean,
+            "standard_error_over_repeats": result.repeat_error,
+            "standard_error_over_folds": result.fold_error,
+            "n_repeats": result.n_repeats,
+            "n_fits": result.n_fits,
+            "difference": result.difference,
+            "intervals_meet": result.meets,
+        }
+        for result in results
+    ]

@@ -1,0 +1,64 @@
+import numpy as np
+import pytest
+
+from bagwise.comparing import compare
+from bagwise.comparing.plan import make_plan
+from bagwise.paper.published import Published
+from bagwise.paper.recipes import Recipe, Setting
+from bagwise.paper.results import Result, read_results, result_rows
+
+OPTIONS = {"n_bags": 24}
+RECIPE = Recipe("a title", "accuracy", False, lambda repeats, quick: [])
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    place = tmp_path_factory.mktemp("experiment")
+    plan = make_plan("needles", {"MI-Kernel": {}, "naive": {}}, options=OPTIONS, folds=3, repeats=2)
+    compare(place / "musk1" / "draw-0", plan)
+    for draw in range(2):
+        plan = make_plan("needles", {"MI-Kernel": {}}, options={**OPTIONS, "seed": draw}, hold_out=0.5)
+        compare(place / "drawn" / f"draw-{draw}", plan)
+    return place
+
+
+def test_folds_are_averaged_and_both_errors_given(place):
+    found = {r.method: r for r in read_results(place, RECIPE, [Setting("musk1", "table1", "musk1", [])])}
+    assert set(found) == {"MI-Kernel", "naive"}
+    kernel = found["MI-Kernel"]
+    assert kernel.paper == Published(0.880, 0.031)
+    assert found["naive"].paper is None
+    assert (kernel.n_repeats, kernel.n_fits) == (2, 6)
+    assert kernel.error == kernel.fold_error
+    assert kernel.repeat_error is not None
+
+
+def test_draws_are_repeats(place):
+    (result,) = read_results(place, RECIPE, [Setting("drawn", "table1", "musk1", [])])
+    assert (result.n_repeats, result.n_fits, result.fold_error) == (2, 2, None)
+    assert result.error == result.repeat_error
+
+
+def test_metrics_can_be_the_columns_and_be_pooled(place):
+    recipe = RECIPE._replace(pooled=True)
+    results = read_results(place, recipe, [Setting("musk1", "breast", None, [])])
+    assert {(r.method, r.column) for r in results} == {
+        (method, column)
+        for method in ("MI-Kernel", "naive")
+        for column in ("accuracy", "precision", "recall", "f_score", "auc")
+    }
+
+
+def test_what_is_not_run_has_no_number(place):
+    assert read_results(place, RECIPE, [Setting("tiger", "table1", "tiger", [])]) == []
+
+
+@pytest.mark.parametrize(("mean", "meets"), [(0.80, False), (0.86, True), (0.95, False)])
+def test_intervals_meet_or_not(mean, meets):
+    result = Result("table1", "attention", "musk1", Published(0.88, 0.03), mean, 0.01, 0.02, 5, 50)
+    assert result.meets is meets
+    assert result.difference == pytest.approx(mean - 0.88)
+    (row,) = result_rows([result])
+    assert (row["paper"], row["ours"], row["intervals_meet"]) == (0.88, mean, meets)
+    assert result._replace(paper=None).meets is None
+    assert np.isclose(row["difference"], mean - 0.88)

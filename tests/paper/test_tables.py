@@ -1,0 +1,19 @@
+from bagwise.paper.published import Published
+from bagwise.paper.recipes import RECIPES
+from bagwise.paper.results import Result
+from bagwise.paper.tables import markdown
+
+FAR = Result("table1", "attention", "musk1", Published(0.892, 0.04), 0.8, 0.01, 0.02, 5, 50)
+OWN = Result("table1", "naive", "musk1", None, 0.85, None, None, 1, 10)
+
+
+def test_ours_stand_beside_the_papers_and_what_does_not_meet_is_bold():
+    page = markdown(RECIPES["table1"], [FAR, OWN])
+    assert "| attention | **0.800±0.020** / 0.892±0.040 |" in page
+    assert "| naive | 0.850 |" in page
+    assert "musk1 (1–5×)" in page
+
+
+def test_a_cell_that_was_not_run_is_empty():
+    page = markdown(RECIPES["table1"], [FAR, OWN._replace(column="fox")])
+    assert "| naive |  | 0.850 |" in page
