@@ -3,8 +3,8 @@
     python benchmarks/cost.py            writes benchmarks/results/cost.{csv,md,png}
 
 The network is 512-256 with gated attention of 128 units. Two limits are measured in the same run: how many products a
-second the machine makes in a matrix product of the same kind, and how many bytes a second it reads. No prediction can be
-faster than its products and its bytes allow.
+second the machine makes in a matrix product of the same kind, and how many bytes a second it reads. No prediction can
+be faster than its products and its bytes allow.
 """
 
 import os
@@ -81,8 +81,8 @@ def main():
         row["least by bytes"] = 4 * n_rows * row["width"] / bandwidth
     draw(rows)
     words = (
-        f"{conditions()}. Limits found in the same run: {rate / 1e9:.1f} · 10⁹ products and {bandwidth / 1e9:.1f} · 10⁹ "
-        f"bytes a second. Medians of {ROUNDS} predictions, processor time. Made by `python benchmarks/cost.py`; see "
+        f"{conditions()}. Limits found in the same run: {rate / 1e9:.1f} · 10⁹ products and {bandwidth / 1e9:.1f} · "
+        f"10⁹ bytes a second. Medians of {ROUNDS} predictions, processor time. Made by `python benchmarks/cost.py`; see "
         "cost.png."
     )
     shown = [
