@@ -82,8 +82,8 @@ def main():
     draw(rows)
     words = (
         f"{conditions()}. Limits found in the same run: {rate / 1e9:.1f} · 10⁹ products and {bandwidth / 1e9:.1f} · "
-        f"10⁹ bytes a second. Medians of {ROUNDS} predictions, processor time. Made by `python benchmarks/cost.py`; see "
-        "cost.png."
+        f"10⁹ bytes a second. Medians of {ROUNDS} predictions, processor time. Made by `python benchmarks/cost.py`; "
+        "see cost.png."
     )
     shown = [
         {name: f"{value:.2e}" if isinstance(value, float) else value for name, value in row.items()} for row in rows
