@@ -85,6 +85,7 @@ class Trainer:
         """The batches of the epoch that are still to do, then its record."""
         state = self.state
         batches, stride = self._batches(state.epoch), max(1, engine.stride // self.settings.batch_size)
+        self.model.train()
         while state.batch < len(batches):
             started = time.perf_counter()
             chosen = batches[state.batch : state.batch + stride]

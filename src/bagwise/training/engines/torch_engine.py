@@ -27,7 +27,6 @@ class TorchEngine(Engine):
     def run(self, batches: Sequence[np.ndarray], first_step: int, learning_rate: float) -> Sums:
         for group in self.problem.optimizer.param_groups:
             group["lr"] = learning_rate
-        self.problem.model.train()
         parts = []
         for number, chosen in enumerate(batches):
             self._seat(first_step + number)
