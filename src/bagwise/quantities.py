@@ -4,8 +4,6 @@ import math
 import numbers
 from typing import Any
 
-import numpy as np
-
 from bagwise.errors import InputError
 
 
@@ -51,7 +49,8 @@ def yes_or_no(name: str, value: Any) -> bool:
     Traceback (most recent call last):
     bagwise.errors.InputError: standardize is 'no' (str); give True or False
     """
-    if not isinstance(value, bool | np.bool_):
+    numpy_bool = getattr(value, "shape", None) == () and getattr(value.dtype, "kind", "") == "b"  # without NumPy here
+    if not (isinstance(value, bool) or numpy_bool):
         raise InputError(f"{name} is {shown(value)}; give True or False")
     return bool(value)
 

@@ -9,7 +9,6 @@ from bagwise.cli.app import app
 from bagwise.cli.method_options import read_methods
 from bagwise.cli.output import Json, Output, Quiet
 from bagwise.cli.parameters import read_options, with_parameters
-from bagwise.report.words import interval
 
 EXAMPLE = "Example: bagwise compare musk1 --methods attention,mi-SVM,MI-SVM,mi-Graph --folds 10 --repeats 5 --workers 2"
 
@@ -112,6 +111,8 @@ def _cell(errors: Any) -> str:
     if errors.mean is None:
         return "n/a"
     if errors.interval_by == "bootstrap":
+        from bagwise.report.words import interval
+
         return f"{errors.mean:.3f} ({interval(errors.interval)})"
     return (
         f"{errors.mean:.3f}" if errors.corrected_error is None else f"{errors.mean:.3f} ± {errors.corrected_error:.3f}"
