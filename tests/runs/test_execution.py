@@ -172,7 +172,8 @@ def test_files_named_by_options_are_found_from_any_folder(tmp_path, monkeypatch)
 
 def test_groups_are_judged_too(tmp_path):
     bags = load_dataset("needles", n_bags=40)
-    save_bags(bags.replace(groups=np.arange(40) // 2), tmp_path / "bags")
+    groups = np.array([f"{label}-{bag // 4}" for bag, label in enumerate(bags.labels)])  # of one label each
+    save_bags(bags.replace(groups=groups), tmp_path / "bags")
     data = {"data": str(tmp_path / "bags"), "options": {}, "test": None}
     run = execute(tmp_path / "run", {**describe(), "data": data})
     with (run.folder / "groups.csv").open() as stream:

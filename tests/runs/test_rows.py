@@ -47,13 +47,20 @@ def test_a_line_an_instance_counts_within_its_bag():
 def test_a_line_a_group_holds_the_mean_of_its_bags():
     groups = np.array(["p", "q", "p"])
     chances = np.array([[0.5, 0.5], [0.9, 0.1], [0.1, 0.9]])
-    grouped = by_group(np.array([0, 0, 1]), chances, groups)
+    grouped = by_group(np.array([1, 0, 1]), chances, groups)
     rows = group_rows(np.array(["no", "yes"]), grouped)
     assert [(row["group"], row["n_bags"], row["label"], row["predicted"]) for row in rows] == [
         ("p", 2, "yes", "yes"),
         ("q", 1, "no", "no"),
     ]
     assert float(rows[0]["probability yes"]) == 0.7
+
+
+def test_groups_without_labels_have_lines_without_them():
+    grouped = by_group(None, np.array([[0.5, 0.5], [0.2, 0.8]]), np.array(["p", "q"]))
+    rows = group_rows(np.array(["no", "yes"]), grouped, 0.9)
+    assert [row["predicted"] for row in rows] == ["no", "no"]
+    assert "label" not in rows[0]
 
 
 def test_a_bag_without_instances_has_a_line():
