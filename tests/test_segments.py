@@ -226,3 +226,14 @@ def test_ten_thousand_bags_of_five_are_the_dense_reductions():
     assert_exact(segments.max(values, offsets), dense.amax(1))
     assert_exact(segments.log_sum_exp(values, offsets), dense.logsumexp(1))
     assert_exact(segments.softmax(values, offsets), dense.softmax(1).reshape(-1, 2))
+
+
+def test_rows_without_columns_add_up_with_any_number_of_threads():
+    before = torch.get_num_threads()
+    try:
+        for threads in (1, 2):
+            torch.set_num_threads(threads)
+            values = torch.zeros(400, 0, requires_grad=True)
+            assert segments.sum(values, torch.tensor([0, 100, 400])).shape == (2, 0)
+    finally:
+        torch.set_num_threads(before)

@@ -112,6 +112,8 @@ def _learns(values: Tensor) -> bool:
 
 
 def _sum_rows(values: Tensor, offsets: Tensor) -> Tensor:
+    if values.ndim == 2 and values.shape[1] == 0:  # with several threads torch refuses rows without columns
+        return values.new_zeros(len(offsets) - 1, 0)
     if values.device.type == "cpu":  # the fastest kernel for both many small and few large bags
         rows = torch.arange(len(values))
         return functional.embedding_bag(rows, values, offsets, mode="sum", include_last_offset=True)
