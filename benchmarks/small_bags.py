@@ -1,6 +1,7 @@
 """Small bags of features: the time of a training step on Musk1, one bag a step, as ratios in one run.
 
     pip install torchmil==1.0.2          a peer; bagwise itself does not need it, and it is left out if missing
+    pip install --no-deps monai==1.6.1   another
     python benchmarks/small_bags.py      writes benchmarks/results/small_bags.{md,csv}
 
 The network is the appendix's (256-128-64 with dropout, attention of 64 units), trained by SGD with momentum. Ways:
@@ -8,6 +9,7 @@ The network is the appendix's (256-128-64 with dropout, attention of 64 units), 
     published   a plain torch loop in the manner of the published implementation: a probability clamped at 1e-5, and two
                 forward passes a step, one for the loss and one for the error
     torchmil    the Trainer of torchmil 1.0.2 with its ABMIL, its validation reduced to one bag
+    monai       MONAI's MILModel, its attention given the same 64 units, in a lean torch loop: MONAI has no MIL trainer
     torch       our engine of torch
     fused       our compiled engine, and the same for two trainings at once in two threads
 
@@ -46,6 +48,10 @@ try:
     from torchmil.utils import Trainer as PeerTrainer
 except ImportError:
     ABMIL = None
+try:
+    from monai.networks.nets import MILModel
+except ImportError:
+    MILModel = None
 
 RATE, DECAY, MOMENTUM, L = 5e-4, 5e-3, 0.9, 64
 LEARNED, ROUNDS = 30, 7  # epochs of the check; rounds of timing
@@ -126,6 +132,33 @@ class Peer:
             return torch.cat([self.model(rows[None]).ravel().sigmoid() for rows in LIST])
 
 
+class Monai:
+    """MILModel, which takes its instances as images: features are channels of one pixel."""
+
+    def __init__(self):
+        backbone = nn.Sequential(nn.Flatten(), layers())
+        self.model = MILModel(1, "att", pretrained=False, backbone=backbone, backbone_num_features=64)
+        self.model.attention = nn.Sequential(nn.Linear(64, L), nn.Tanh(), nn.Linear(L, 1))
+        self.optimizer = sgd(self.model)
+
+    def score(self, rows):
+        return self.model(rows[None, :, :, None, None]).ravel()
+
+    def train_for(self, epochs):
+        self.model.train()
+        for _ in range(epochs):
+            for number in torch.randperm(len(LIST)).tolist():
+                self.optimizer.zero_grad()
+                scores = self.score(LIST[number])
+                nn.functional.binary_cross_entropy_with_logits(scores, LABELS[number : number + 1]).backward()
+                self.optimizer.step()
+
+    def probabilities(self):
+        self.model.eval()
+        with torch.no_grad():
+            return torch.cat([self.score(rows).sigmoid() for rows in LIST])
+
+
 class Ours:
     """Our training loop with one engine or the other."""
 
@@ -156,6 +189,7 @@ class Ours:
 WAYS = {
     "published": Published,
     **({} if ABMIL is None else {"torchmil": Peer}),
+    **({} if MILModel is None else {"monai": Monai}),
     "torch": lambda: Ours(TorchEngine),
     "fused": lambda: Ours(FusedEngine),
 }

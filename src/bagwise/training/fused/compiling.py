@@ -29,6 +29,11 @@ def compiled(function: Callable[..., Any]) -> Any:
     return njit(plain(function), **OPTIONS, **UNSEEN)
 
 
+def repeated(function: Callable[..., Any]) -> Any:
+    """A kernel of an inner loop: a part of the machine code of its caller, because handing arrays over takes time."""
+    return njit(plain(function), **OPTIONS, **UNSEEN, forceinline=True)
+
+
 def inlined(function: Callable[..., Any]) -> Any:
     """A kernel that may return views, because it becomes a part of its caller."""
     return njit(plain(function), **OPTIONS, **UNSEEN, inline="always")

@@ -6,6 +6,7 @@ from bagwise.training.fused.layers import (
     apply_sparse,
     column_sums,
     copy,
+    list_left,
     rectify,
     retreat_dense,
     retreat_sparse,
@@ -66,16 +67,10 @@ def encode(plan, room, n_rows, weights):
 @compiled
 def take(rows, n_rows, kept, scale, values, active, counts, members, sizes):
     """The block of an encoder without layers: the rows themselves, with dropout."""
-    sizes[:] = 0
     for k in range(n_rows):
-        counts[k] = 0
         for column in range(rows.shape[1]):
             values[k, column] = rows[k, column] * scale * kept[k, column]
-            if values[k, column] != 0:
-                active[k, counts[k]] = column
-                members[column, sizes[column]] = k
-                sizes[column] += 1
-                counts[k] += 1
+    list_left(values, n_rows, active, counts, members, sizes)
 
 
 @compiled
@@ -84,7 +79,7 @@ def retreat(plan, room, n_rows, flat, kind, numbers):
     for number in range(plan.layers.shape[0] - 1, -1, -1):
         slopes = block(room.back, plan, room, number)
         members, sizes = members_of(plan, room, number)
-        through_dropout(slopes, members, sizes, plan.scales[number])
+        through_dropout(slopes, n_rows, plan.scales[number])
         inputs, outputs = plan.layers[number, INPUTS], plan.layers[number, OUTPUTS]
         start, bias_start = plan.layers[number, WEIGHTS], plan.layers[number, BIAS]
         gradient = room.gradient[:outputs]
@@ -105,8 +100,8 @@ def retreat(plan, room, n_rows, flat, kind, numbers):
 
 
 @compiled
-def through_dropout(slopes, members, sizes, scale):
+def through_dropout(slopes, n_rows, scale):
     """Slopes before dropout and ReLU, where something is left; elsewhere they are zero already."""
-    for column in range(sizes.shape[0]):
-        for place in range(sizes[column]):
-            slopes[members[column, place], column] *= scale
+    for k in range(n_rows):
+        for column in range(slopes.shape[1]):
+            slopes[k, column] *= scale

@@ -7,11 +7,11 @@ by input, so that each value that is left meets one contiguous row of weights, f
 
 import numpy as np
 
-from bagwise.training.fused.compiling import compiled
-from bagwise.training.fused.rules import update
+from bagwise.training.fused.compiling import compiled, inlined, repeated
+from bagwise.training.fused.rules import update, update_by_two
 
 
-@compiled
+@repeated
 def dot(one, other):
     total = one.dtype.type(0)
     for place in range(one.shape[0]):
@@ -19,7 +19,7 @@ def dot(one, other):
     return total
 
 
-@compiled
+@repeated
 def dots(row, one, two, three, four):
     """Four products with the same row, which is then read once."""
     a = b = c = d = row.dtype.type(0)
@@ -32,19 +32,19 @@ def dots(row, one, two, three, four):
     return a, b, c, d
 
 
-@compiled
+@repeated
 def add(total, factor, row):
     for place in range(total.shape[0]):
         total[place] += factor * row[place]
 
 
-@compiled
+@repeated
 def add_four(total, a, one, b, two, c, three, d, four):
     for place in range(total.shape[0]):
         total[place] += (a * one[place] + b * two[place]) + (c * three[place] + d * four[place])
 
 
-@compiled
+@repeated
 def add_rows(total, factors, rows, chosen, count):
     """total += Σ factors[c] · rows[c] over the chosen, four at a time; ``factors`` is indexed as ``rows`` is."""
     place = 0
@@ -56,44 +56,40 @@ def add_rows(total, factors, rows, chosen, count):
         add(total, factors[chosen[rest]], rows[chosen[rest]])
 
 
-@compiled
-def sum_rows(total, factors, rows, chosen, count):
-    """total = Σ factors[c] · rows[c] over the chosen; the few of a small bag are summed in one go."""
-    if count == 0:
-        total[:] = 0
+@repeated
+def learn_row(weights, first, second, factors, rows, chosen, count, gradient, kind, numbers):
+    """The update of a row of weights by Σ factors[c] · rows[c] over the chosen, which are few in a small bag."""
+    zero = gradient.dtype.type(0)
+    if count <= 2:
+        i, j = (chosen[0], chosen[count - 1]) if count > 0 else (0, 0)
+        a, b = factors[i] if count > 0 else zero, factors[j] if count > 1 else zero
+        update_by_two(kind, numbers, weights, first, second, a, rows[i], b, rows[j])
         return
-    i, zero = chosen[0], total.dtype.type(0)
-    a, j, k = factors[i], chosen[min(1, count - 1)], chosen[min(2, count - 1)]
-    b, c = factors[j] if count > 1 else zero, factors[k] if count > 2 else zero
-    one, two, three = rows[i], rows[j], rows[k]
-    if count == 1:
-        for place in range(total.shape[0]):
-            total[place] = a * one[place]
-    elif count == 2:
-        for place in range(total.shape[0]):
-            total[place] = a * one[place] + b * two[place]
-    else:
-        for place in range(total.shape[0]):
-            total[place] = (a * one[place] + b * two[place]) + c * three[place]
-        add_rows(total, factors, rows, chosen[3:], count - 3)
+    gradient[:] = 0
+    add_rows(gradient, factors, rows, chosen, count)
+    update(kind, numbers, weights, first, second, gradient)
+
+
+@inlined
+def four(chosen, place, count):
+    """Four of the chosen from a place on; the last again where there are fewer."""
+    last = count - 1
+    return chosen[place], chosen[min(place + 1, last)], chosen[min(place + 2, last)], chosen[min(place + 3, last)]
 
 
 @compiled
 def apply_dense(inputs, n_rows, weights, bias, kept, chosen, outputs):
     """Outputs of the first layer, before ReLU, where dropout keeps them; what it silences stays as it was."""
     for output in range(weights.shape[0]):
-        row, count, place = weights[output], 0, 0
+        row, count = weights[output], 0
         for k in range(n_rows):  # without a branch, which could not be foreseen
             chosen[count] = k
             count += kept[k, output]
-        while place + 4 <= count:
-            i, j, k, m = chosen[place], chosen[place + 1], chosen[place + 2], chosen[place + 3]
+        for place in range(0, count, 4):
+            i, j, k, m = four(chosen, place, count)
             a, b, c, d = dots(row, inputs[i], inputs[j], inputs[k], inputs[m])
             outputs[i, output], outputs[j, output] = a + bias[output], b + bias[output]
             outputs[k, output], outputs[m, output] = c + bias[output], d + bias[output]
-            place += 4
-        for rest in range(place, count):
-            outputs[chosen[rest], output] = dot(row, inputs[chosen[rest]]) + bias[output]
 
 
 @compiled
@@ -105,23 +101,31 @@ def apply_sparse(inputs, active, counts, n_rows, weights, outputs):
 
 @compiled
 def rectify(values, n_rows, kept, scale, active, counts, members, sizes):
-    """ReLU, then dropout, in place; lists what is left, by row (active) and by column (members).
-
-    Every value is written to both lists, and overwritten if it is not left: no branch has to be foreseen.
-    """
+    """ReLU, then dropout, in place; lists what is left, by row (active) and by column (members)."""
     zero = values.dtype.type(0)
-    sizes[:] = 0
+    for k in range(n_rows):
+        for column in range(values.shape[1]):
+            value = values[k, column]
+            left = (kept[k, column] != 0) & (not value <= zero)  # NaN stays
+            values[k, column] = value * scale if left else zero
+    list_left(values, n_rows, active, counts, members, sizes)
+
+
+@compiled
+def list_left(values, n_rows, active, counts, members, sizes):
+    """Every place is written to both lists, and overwritten if its value is zero: no branch has to be foreseen."""
     for k in range(n_rows):
         count = 0
         for column in range(values.shape[1]):
-            value = values[k, column]
-            left = np.int64(kept[k, column]) & np.int64(not value <= zero)  # NaN stays
-            values[k, column] = value * scale if left else zero
             active[k, count] = column
-            members[column, sizes[column]] = k
-            sizes[column] += left
-            count += left
+            count += np.int64(values[k, column] != 0)
         counts[k] = count
+    for column in range(values.shape[1]):
+        size = 0
+        for k in range(n_rows):
+            members[column, size] = k
+            size += np.int64(values[k, column] != 0)
+        sizes[column] = size
 
 
 @compiled
@@ -131,31 +135,25 @@ def retreat_sparse(inputs, members, sizes, slopes, back, propagates, weights, fi
         row, count, chosen = weights[column], sizes[column], members[column]
         if propagates:
             _propagate(row, slopes, chosen, count, back, column)
-        sum_rows(gradient, inputs[:, column], slopes, chosen, count)
-        update(kind, numbers, row, first[column], second[column], gradient)
+        values = inputs[:, column]
+        learn_row(row, first[column], second[column], values, slopes, chosen, count, gradient, kind, numbers)
 
 
-@compiled
+@repeated
 def _propagate(row, slopes, chosen, count, back, column):
-    place = 0
-    while place + 4 <= count:
-        i, j, k, m = chosen[place], chosen[place + 1], chosen[place + 2], chosen[place + 3]
+    for place in range(0, count, 4):
+        i, j, k, m = four(chosen, place, count)
         a, b, c, d = dots(row, slopes[i], slopes[j], slopes[k], slopes[m])
-        back[i, column] += a
-        back[j, column] += b
-        back[k, column] += c
-        back[m, column] += d
-        place += 4
-    for rest in range(place, count):
-        back[chosen[rest], column] += dot(row, slopes[chosen[rest]])
+        a, b, c, d = back[i, column] + a, back[j, column] + b, back[k, column] + c, back[m, column] + d
+        back[i, column], back[j, column], back[k, column], back[m, column] = a, b, c, d  # the last perhaps again
 
 
 @compiled
 def retreat_dense(inputs, members, sizes, slopes, weights, first, second, gradient, kind, numbers):
     """The update of the first layer's weights, row by row."""
     for output in range(weights.shape[0]):
-        sum_rows(gradient, slopes[:, output], inputs, members[output], sizes[output])
-        update(kind, numbers, weights[output], first[output], second[output], gradient)
+        row, factors, chosen, count = weights[output], slopes[:, output], members[output], sizes[output]
+        learn_row(row, first[output], second[output], factors, inputs, chosen, count, gradient, kind, numbers)
 
 
 @compiled

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bagwise.training.fused.compiling import compiled
+from bagwise.training.fused.compiling import compiled, repeated
 
 SGD, NESTEROV, ADAM = range(3)
 
@@ -49,10 +49,17 @@ def factors(rule, step, real):
 @compiled
 def update(kind, numbers, weights, first, second, gradient):
     """One step for a row of weights and its moments."""
+    real = gradient.dtype.type
+    update_by_two(kind, numbers, weights, first, second, real(1), gradient, real(0), gradient)
+
+
+@repeated
+def update_by_two(kind, numbers, weights, first, second, a, one, b, two):
+    """One step whose gradient is a · one + b · two, which is not written down."""
     rate, scale, decay, momentum, second_momentum, epsilon, share, second_share = numbers
     if kind == ADAM:
         for place in range(weights.shape[0]):
-            slope = gradient[place] + decay * weights[place]
+            slope = (a * one[place] + b * two[place]) + decay * weights[place]
             mean = first[place] + share * (slope - first[place])
             square = second_momentum * second[place] + second_share * slope * slope
             first[place] = mean
@@ -60,13 +67,13 @@ def update(kind, numbers, weights, first, second, gradient):
             weights[place] -= rate * mean / (np.sqrt(square) * scale + epsilon)
     elif kind == NESTEROV:
         for place in range(weights.shape[0]):
-            slope = gradient[place] + decay * weights[place]
+            slope = (a * one[place] + b * two[place]) + decay * weights[place]
             mean = momentum * first[place] + slope
             first[place] = mean
             weights[place] -= rate * (slope + momentum * mean)
     else:
         for place in range(weights.shape[0]):
-            slope = gradient[place] + decay * weights[place]
+            slope = (a * one[place] + b * two[place]) + decay * weights[place]
             mean = momentum * first[place] + slope
             first[place] = mean
             weights[place] -= rate * mean
