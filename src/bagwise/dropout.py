@@ -30,8 +30,8 @@ class Dropout(Placed):
         seed, step, first_row = self.place
         place = (self.layer, step, self.count_use())
         drawn = randomness.bits(seed, Purpose.DROPOUT, place, first_row, (len(values), values[0].numel()))
-        kept = torch.from_numpy(drawn >= round(self.p * (1 << 32))).to(values.device).view_as(values)
-        return values * kept / (1 - self.p)
+        kept = torch.from_numpy(drawn >= round(self.p * (1 << 32)))
+        return values * (kept.to(values.device, values.dtype) / (1 - self.p)).view_as(values)
 
     def extra_repr(self) -> str:
         return f"p={self.p}"

@@ -74,6 +74,9 @@ class Bernoulli(Likelihood):
     def decisions(self, scores: np.ndarray) -> np.ndarray:
         return scores[:, 0]
 
+    def errors(self, scores: Scores, targets: Int[Tensor, " bags"]) -> Float[Tensor, " bags"]:
+        return ((scores[:, 0] > 0) != targets).to(scores.dtype)
+
     def loss(self, scores: Scores, targets: Int[Tensor, " bags"]) -> Float[Tensor, " bags"]:
         signs = 2 * targets.to(scores.dtype) - 1
         return -functional.logsigmoid(signs * scores[:, 0])

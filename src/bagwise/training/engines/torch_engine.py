@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from bagwise import randomness
-from bagwise.places import Place, set_place
+from bagwise.places import Place, drawing, seat
 from bagwise.randomness import Purpose
 from bagwise.training.batches import tensor
 from bagwise.training.engines.contract import Diverged, Engine, Problem, Sums
@@ -23,6 +23,9 @@ class TorchEngine(Engine):
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.budget = Budget(problem.memory)
+        self.parameters = list(problem.model.parameters())
+        self.drawing = drawing(problem.model)
+        self.foreign_seed = randomness.integer(problem.seed, Purpose.FOREIGN)
 
     def run(self, batches: Sequence[np.ndarray], first_step: int, learning_rate: float) -> Sums:
         for group in self.problem.optimizer.param_groups:
@@ -35,8 +38,8 @@ class TorchEngine(Engine):
 
     def _seat(self, step: int) -> None:
         """Tell every source of randomness where the run stands: our dropout, and torch's, for modules of others."""
-        set_place(self.problem.model, Place(self.problem.seed, step))
-        seed = randomness.integer(self.problem.seed, Purpose.FOREIGN, step)
+        seat(self.drawing, Place(self.problem.seed, step))
+        seed = (self.foreign_seed + step) % randomness.LIMIT
         torch.default_generator.manual_seed(seed)
         if self.problem.device.type == "cuda":
             torch.cuda.manual_seed(seed)
@@ -52,7 +55,8 @@ class TorchEngine(Engine):
         value = loss.item()
         if not math.isfinite(value):
             raise Diverged(number, int(chosen[int(np.argmax(~np.isfinite(losses.detach().cpu().numpy())))]))
-        optimizer.zero_grad()
+        for parameter in self.parameters:
+            parameter.grad = None  # what zero_grad does, without its bookkeeping
         loss.backward()
         optimizer.step()
         return Sums(value * len(chosen), likelihood.errors(scores.detach(), targets).sum().item())

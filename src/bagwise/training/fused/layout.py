@@ -11,7 +11,7 @@ from torch import nn
 
 from bagwise.connections import DeepSupervision, Residual
 from bagwise.likelihoods import Likelihood, Supervised
-from bagwise.places import Placed
+from bagwise.places import drawing
 from bagwise.pooling import Attention, GatedAttention, Max
 from bagwise.training.fused.plan import ATTENTION, GATED, MAX, MEAN, NONE, Plan
 from bagwise.training.fused.reach import Dense, Parts
@@ -101,8 +101,8 @@ def _p(layer: Dense) -> float:
 
 def _drawers(layers: list[Dense], model: nn.Module) -> np.ndarray:
     """Rows of Plan.drawers: dropouts are numbered as ``set_place`` numbers them."""
-    drawing = [module for module in model.modules() if isinstance(module, Placed)]
-    numbers = [0 if layer.dropout is None else drawing.index(layer.dropout) for layer in layers]
+    modules = drawing(model)
+    numbers = [0 if layer.dropout is None else modules.index(layer.dropout) for layer in layers]
     return np.array(
         [(number, round(_p(layer) * NUMBERS)) for number, layer in zip(numbers, layers, strict=True)], np.uint64
     )

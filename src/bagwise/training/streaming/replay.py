@@ -12,7 +12,7 @@ import torch
 
 from bagwise.bags import Bags
 from bagwise.models import BagModel
-from bagwise.places import Place, Placed, set_place
+from bagwise.places import Place, drawing, set_place
 from bagwise.training.streaming.pieces import Piece, pieces
 
 SEEDS = 1 << 62
@@ -31,7 +31,7 @@ class Replay:
     seed: int = field(init=False)  # of the draws of others
 
     def __post_init__(self) -> None:
-        self.place = next((part.place for part in self.model.modules() if isinstance(part, Placed)), None)
+        self.place = next((module.place for module in drawing(self.model)), None)
         self.seed = int(torch.randint(SEEDS, ()))
 
     def __iter__(self) -> Iterator[Piece]:
