@@ -20,7 +20,7 @@ def test_what_needs_no_copy_is_shared(tmp_path):
     mapped = np.memmap(tmp_path / "rows", dtype=np.float32, mode="w+", shape=(3, 2))
     for given in (np.ones((2, 2)), mapped):
         assert np.shares_memory(locked(array_of("instances", given)), given)
-        assert type(locked(array_of("instances", given))) is type(given)
+        assert type(locked(array_of("instances", given))) is np.ndarray  # selections of np.memmap are slow
 
 
 def test_lists_and_tensors_become_arrays():

@@ -101,7 +101,7 @@ def test_numbers_of_any_byte_order_are_read(dtype):
 def test_an_array_is_shared_and_a_mapped_file_stays_on_disk(tmp_path):
     instances = np.memmap(tmp_path / "rows", dtype=np.float32, mode="w+", shape=(3, 2))
     bags = Bags(instances, np.array([0, 1, 3]))
-    assert isinstance(bags.instances, np.memmap)
+    assert np.shares_memory(bags.instances, instances)
     instances[0] = 5.0
     assert bags.instances[0].tolist() == [5.0, 5.0]
 
@@ -202,7 +202,6 @@ def test_selection_reads_only_the_chosen_rows_of_a_memory_mapped_file(tmp_path):
     bags = Bags.trusted(instances=instances, offsets=np.arange(0, rows + 1, 1024))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     neighbours, scattered = bags[3:9], bags[[4, 2000, 9]]
-    assert isinstance(neighbours.instances, np.memmap)
     assert np.shares_memory(neighbours.instances, instances)
     assert (neighbours.instances[5000 - 3 * 1024] == 7.0).all()
     assert (scattered.instances[5000 - 4 * 1024] == 7.0).all()

@@ -28,8 +28,13 @@ def table_of(bag: Any, called: str) -> np.ndarray:
 
 
 def locked(value: np.ndarray) -> np.ndarray:
-    """A read-only view: Bags never change, and never lock the caller's own array."""
-    view = value.view()
+    """A read-only view: Bags never change, and never lock the caller's own array.
+
+    It is a plain array, also of a memory-mapped file, because selections of ``np.memmap`` are slow.
+    """
+    if type(value) is np.ndarray and not value.flags.writeable:
+        return value
+    view = value.view(np.ndarray)
     view.flags.writeable = False
     return view
 

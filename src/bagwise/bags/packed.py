@@ -197,18 +197,23 @@ class Bags:
         return self._select(chosen)
 
     def _select(self, chosen: np.ndarray) -> "Bags":
+        if len(chosen) == 1 or (len(chosen) > 0 and bool((np.diff(chosen) == 1).all())):
+            return self._neighbours(int(chosen[0]), int(chosen[-1]) + 1)
         sizes = self.offsets[chosen + 1] - self.offsets[chosen]
         offsets = offsets_of(sizes)
-        neighbours = len(chosen) == 1 or (len(chosen) > 0 and bool((np.diff(chosen) == 1).all()))
-        take: Any
-        if neighbours:  # a view: no row is copied, or read from a memory-mapped file
-            take = slice(int(self.offsets[chosen[0]]), int(self.offsets[chosen[-1] + 1]))
-        else:
-            take = np.arange(offsets[-1]) + np.repeat(self.offsets[chosen] - offsets[:-1], sizes)
-        arrays: dict[str, np.ndarray | None] = {"instances": self.instances[take], "offsets": offsets}
-        for names, part in ((PER_BAG, chosen), (PER_INSTANCE, take)):
-            there = {name: value for name in names if (value := getattr(self, name)) is not None}
-            arrays |= {name: value[part] for name, value in there.items()}
+        take = np.arange(offsets[-1]) + np.repeat(self.offsets[chosen] - offsets[:-1], sizes)
+        return self._part(offsets, chosen, take)
+
+    def _neighbours(self, start: int, end: int) -> "Bags":
+        """Bags that follow one another, as views: no row is copied, or read from a memory-mapped file."""
+        offsets = self.offsets[start : end + 1]
+        first, last = offsets[0], offsets[-1]
+        return self._part(offsets - first, slice(start, end), slice(first, last))
+
+    def _part(self, offsets: np.ndarray, of_bags: Any, of_instances: Any) -> "Bags":
+        arrays: dict[str, np.ndarray | None] = {"instances": self.instances[of_instances], "offsets": offsets}
+        for names, part in ((PER_BAG, of_bags), (PER_INSTANCE, of_instances)):
+            arrays |= {name: value[part] for name in names if (value := getattr(self, name)) is not None}
         return Bags.trusted(self.extractor, **arrays)
 
     def map(self, function: Callable[[np.ndarray], np.ndarray]) -> "Bags":
