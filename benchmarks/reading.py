@@ -4,7 +4,8 @@
 
 The h5 files are laid out as feature extractors write them: one data set "features", in chunks of one row (as CLAM
 does) or in one block. An epoch visits all bags in a new random order and adds up all their numbers, so that
-every row is truly read; the sum must be the same for all, and what it costs by itself is shown. All files are in the page cache.
+every row is truly read; the sum must be the same for all, and what it costs by itself is shown. All files are in the
+page cache.
 """
 
 import tempfile
