@@ -32,7 +32,6 @@ def test_methods_and_repeats_may_be_added_and_what_was_done_stays(tmp_path):
 @pytest.mark.parametrize(
     "other",
     [
-        plan(EXTRA),
         plan({"naive": {"standardize": False}}),
         plan(folds=3),
         plan(seed=1),
@@ -40,7 +39,7 @@ def test_methods_and_repeats_may_be_added_and_what_was_done_stays(tmp_path):
         plan(adjust=["threshold"]),
         plan(ensemble=2),
     ],
-    ids=["lost", "parameters", "folds", "seed", "selection", "adjust", "ensemble"],
+    ids=["parameters", "folds", "seed", "selection", "adjust", "ensemble"],
 )
 def test_anything_else_is_another_comparison(tmp_path, other):
     compare(tmp_path / "one", plan())
@@ -48,10 +47,12 @@ def test_anything_else_is_another_comparison(tmp_path, other):
         compare(tmp_path / "one", other)
 
 
-def test_fewer_repeats_are_another_comparison(tmp_path):
+def test_what_is_not_asked_for_again_stays(tmp_path):
     compare(tmp_path / "one", plan(repeats=2))
-    with pytest.raises(InputError, match="other methods, data or folds"):
-        compare(tmp_path / "one", plan())
+    both = compare(tmp_path / "one", plan(EXTRA))
+    assert {name: len(units) for name, units in both.units.items()} == {"naive": 4, "extra trees": 2}
+    assert both.plan["repeats"] == 2
+    assert compare(tmp_path / "one", plan()).units.keys() == both.units.keys()
 
 
 def test_a_file_of_splits_that_changed_is_seen(tmp_path):

@@ -13,7 +13,7 @@ from bagwise.files import MANIFEST, damages, is_draft, read_json, write_json
 from bagwise.runs import describe_environment
 
 ENVIRONMENT = "environment.json"
-MAY_GROW = ("methods", "selection", "repeats")
+MAY_DIFFER = ("methods", "selection", "repeats")
 
 
 def begin(folder: Path, plan: Plan, material: Material) -> None:
@@ -25,10 +25,11 @@ def begin(folder: Path, plan: Plan, material: Material) -> None:
     }
     stored = folder / PLAN
     if stored.exists() and any((folder / UNITS).rglob("*.json")):
-        _check_same(folder, read_json(stored), wanted)
+        begun = read_json(stored)
+        _check_same(folder, begun, wanted)
         if (folder / MANIFEST).exists() and (found := damages(folder)):
             raise InputError(f"{folder} is damaged: {'; '.join(found[:3])}; restore it, or choose a new folder")
-        write_json(stored, wanted)
+        write_json(stored, {**wanted, "plan": _together(begun["plan"], wanted["plan"])})
         return
     if not stored.exists() and folder.exists() and (not folder.is_dir() or not all(map(is_draft, folder.iterdir()))):
         raise InputError(f"{folder} exists and is not a comparison; choose a new folder")
@@ -37,11 +38,11 @@ def begin(folder: Path, plan: Plan, material: Material) -> None:
 
 
 def _check_same(folder: Path, begun: Any, wanted: dict[str, Any]) -> None:
-    """More methods and more repeats may be added; all else must be as it was."""
+    """Other methods and another number of repeats may be asked for; all else must be as it was."""
     if not isinstance(begun, dict) or not isinstance(begun.get("plan"), dict):
         raise InputError(f"{folder / PLAN} is damaged; make the comparison again")
     before, now = begun["plan"], wanted["plan"]
-    same = all(before.get(name) == now[name] for name in now if name not in MAY_GROW) and _grows(before, now)
+    same = all(before.get(name) == now[name] for name in now if name not in MAY_DIFFER) and _agree(before, now)
     other = None if same else "methods, data or folds"
     other = other or next((part for part in ("bags", "first_splits") if begun.get(part) != wanted[part]), None)
     if other is not None:
@@ -51,13 +52,20 @@ def _check_same(folder: Path, begun: Any, wanted: dict[str, Any]) -> None:
         )
 
 
-def _grows(before: dict[str, Any], now: dict[str, Any]) -> bool:
-    """Whether every method of before is there as it was, and no repeat is lost."""
-    kept = all(
-        now["methods"].get(name) == parameters and now["selection"].get(name) == before["selection"].get(name)
-        for name, parameters in before["methods"].items()
+def _agree(before: dict[str, Any], now: dict[str, Any]) -> bool:
+    """Whether every method of both is the same in both."""
+    common = before["methods"].keys() & now["methods"].keys()
+    return all(
+        before["methods"][name] == now["methods"][name]
+        and before["selection"].get(name) == now["selection"].get(name)
+        for name in common
     )
-    return kept and before["repeats"] <= now["repeats"]
+
+
+def _together(before: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
+    """One plan for what was done and what is asked for."""
+    both = {name: {**before[name], **now[name]} for name in ("methods", "selection")}
+    return {**now, **both, "repeats": max(before["repeats"], now["repeats"])}
 
 
 def _digest(splits: list[Split]) -> str:

@@ -53,7 +53,9 @@ def read_results(place: Path, recipe: Recipe, settings: Sequence[Setting]) -> li
 
 def _of_setting(folder: Path, recipe: Recipe, setting: Setting) -> Iterator[Result]:
     comparisons = [Comparison(path) for path in sorted(folder.glob("draw-*"), key=_number)]
-    methods = dict.fromkeys(method for comparison in comparisons for method in comparison.units)
+    planned = [method for plan in setting.plans for method in plan.methods]
+    done = [method for comparison in comparisons for method in comparison.units]
+    methods = sorted(dict.fromkeys(done), key=[*planned, *done].index)  # the recipe's order
     columns = (
         {setting.column: recipe.metric} if setting.column else {each: each for _, each in published(setting.table)}
     )
