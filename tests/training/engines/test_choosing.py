@@ -25,7 +25,7 @@ def without_numba(monkeypatch):
 
 def test_auto_takes_the_fused_engine_where_it_can():
     assert chosen("auto").name == "fused"
-    assert chosen("auto").reason == ""
+    assert str(chosen("auto")) == "engine: fused (its first use compiles it, which takes about half a minute)"
     assert chosen("torch") == Choice("torch", TorchEngine)
 
 
@@ -40,8 +40,8 @@ def test_auto_takes_the_fused_engine_where_it_can():
 def test_auto_falls_back_to_torch_and_says_why(options, reason):
     choice = chosen("auto", **options)
     assert choice.name == "torch"
-    assert reason in choice.reason
-    assert str(choice) == f"engine: torch ({choice.reason})"
+    assert reason in choice.remark
+    assert str(choice) == f"engine: torch ({choice.remark})"
 
 
 def test_without_numba_auto_is_torch_and_fused_says_how_to_get_it(monkeypatch):
@@ -59,7 +59,7 @@ def test_large_batches_are_left_to_torch_unless_fused_is_asked_for():
     arguments = (given.model, given.likelihood, task)
     large = TrainingSettings(epochs=2000, batch_size=4)
     assert choose_engine("auto", *arguments, settings, torch.device("cpu")).name == "fused"
-    assert choose_engine("auto", *arguments, large, torch.device("cpu")).reason == "large batches"
+    assert choose_engine("auto", *arguments, large, torch.device("cpu")).remark == "large batches"
     assert choose_engine("fused", *arguments, large, torch.device("cpu")).name == "fused"
 
 

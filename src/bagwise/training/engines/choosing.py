@@ -21,6 +21,7 @@ from bagwise.training.settings import TrainingSettings
 from bagwise.training.tasks import Task
 
 ENGINES = ("auto", "torch", "fused")
+COMPILING = "its first use compiles it, which takes about half a minute"
 INSTALL = "pip install 'bagwise[fast]'"
 FEW_STEPS = 5000  # torch does them in seconds, and compiling the kernels for the first time takes half a minute
 MANY_ROWS = 256  # a batch, from which on torch's matrix products are as fast
@@ -29,14 +30,14 @@ MOST_ROWS = 1 << 14  # of a bag, whose embeddings it holds; torch reads larger o
 
 
 class Choice(NamedTuple):
-    """An engine, and why it was not the fused one."""
+    """An engine, and what is to be said of it: why it is not the fused one, or what to wait for."""
 
     name: str
     build: Callable[[Problem], Engine]
-    reason: str = ""
+    remark: str = ""
 
     def __str__(self) -> str:
-        return f"engine: {self.name}" + (f" ({self.reason})" if self.reason else "")
+        return f"engine: {self.name}" + (f" ({self.remark})" if self.remark else "")
 
 
 def choose_engine(
@@ -50,7 +51,7 @@ def choose_engine(
     if name == "fused" and obstacle:
         raise InputError(f"engine 'fused' cannot train this: {obstacle}; use engine='auto' or 'torch'")
     reason = obstacle or (_slower(task, settings) if name == "auto" else "")
-    return Choice("torch", TorchEngine, reason) if reason else Choice("fused", _fused)
+    return Choice("torch", TorchEngine, reason) if reason else Choice("fused", _fused, COMPILING)
 
 
 def _fused(problem: Problem) -> Engine:
