@@ -25,7 +25,7 @@ lint: $(VENV)/installed-test
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) -e .
+	$(PIP) -e '.[fast]'
 	touch $@
 
 $(VENV)/installed-test: $(VENV)/installed
