@@ -158,6 +158,7 @@ def test_standardisation_is_learned_from_training_bags_only():
         ({"dropout": 1.0}, "dropout is 1.0"),
         ({"attention_width": 0}, "attention_width is 0"),
         ({"patience": 3}, "patience needs validation"),
+        ({"averaging": 0.5, "validation": 0.2}, "averaged weights and the best epoch by validation"),
         ({"validation": 1.5}, "validation is 1.5"),
         ({"device": "gpu"}, "device 'gpu' is unknown"),
         ({"encoder": "lenet"}, "use encoder='mlp'"),

@@ -79,6 +79,9 @@ def test_training_leaves_the_global_random_state_alone():
     assert (np.random.rand(3) == expected[1]).all()
 
 
+ENDS = {"validation": {"validation": 0.2}, "averaging": {"averaging": 0.7}}
+
+
 class WithTorchDropout(nn.Module):
     """An encoder of a user's own, which draws from torch's generator."""
 
@@ -90,15 +93,15 @@ class WithTorchDropout(nn.Module):
         return self.layers(values)
 
 
-@pytest.mark.parametrize("encoder", ["mlp", "own"])
+@pytest.mark.parametrize(("encoder", "end"), [("mlp", "validation"), ("own", "validation"), ("mlp", "averaging")])
 @pytest.mark.parametrize("stops", [[1], [7], [3, 4, 11], [10], [20]])
-def test_a_run_cut_anywhere_and_resumed_ends_with_the_same_bits(tmp_path, encoder, stops):
+def test_a_run_cut_anywhere_and_resumed_ends_with_the_same_bits(tmp_path, encoder, end, stops):
     bags = load_dataset("needles", n_bags=25)
     torch.manual_seed(0)
     module = WithTorchDropout() if encoder == "own" else encoder
 
     def make():
-        return BagClassifier(epochs=4, batch_size=3, validation=0.2, random_state=7, encoder=module)
+        return BagClassifier(epochs=4, batch_size=3, random_state=7, encoder=module, **ENDS[end])
 
     whole = make().fit(bags, bags.labels)
     path = tmp_path / "state"
@@ -257,3 +260,12 @@ def test_a_last_step_that_diverges_stops_the_run_too(validation):
     )
     with pytest.raises(InputError, match="not finite in epoch 1"):
         model.fit(bags, bags.labels)
+
+
+def test_the_weights_of_the_last_epochs_are_averaged():
+    bags = load_dataset("needles", n_bags=12)
+    words = {"random_state": 1, "dropout": 0.5}
+    ends = [BagClassifier(epochs=done, **words).fit(bags, bags.labels).model_.state_dict() for done in (4, 5)]
+    averaged = BagClassifier(epochs=5, averaging=0.4, **words).fit(bags, bags.labels).model_.state_dict()
+    for name, value in averaged.items():
+        torch.testing.assert_close(value, (ends[0][name] + ends[1][name]) / 2)

@@ -56,8 +56,7 @@ def _agree(before: dict[str, Any], now: dict[str, Any]) -> bool:
     """Whether every method of both is the same in both."""
     common = before["methods"].keys() & now["methods"].keys()
     return all(
-        before["methods"][name] == now["methods"][name]
-        and before["selection"].get(name) == now["selection"].get(name)
+        before["methods"][name] == now["methods"][name] and before["selection"].get(name) == now["selection"].get(name)
         for name in common
     )
 

@@ -54,6 +54,7 @@ class BagClassifier(BagEstimator):
     standardize : learn mean and deviation of each feature (or channel) from the training instances
     validation : share of the bags held out to choose the best epoch by error + loss; None trains to the last epoch
     patience : stop when the best epoch lies so many epochs back (needs validation)
+    averaging : share of the epochs, the last ones, whose weights are averaged (instead of validation); 0 for none
     class_weight : None, "balanced", or a factor for each class
     temperature, threshold : whether probabilities are calibrated, and the decision between two classes is taken at a
         learned probability; both are learned from the validation bags
@@ -93,6 +94,7 @@ class BagClassifier(BagEstimator):
         standardize: Any = True,
         validation: Any = None,
         patience: Any = None,
+        averaging: Any = 0.0,
         class_weight: Any = None,
         temperature: Any = False,
         threshold: Any = False,
@@ -120,6 +122,7 @@ class BagClassifier(BagEstimator):
         self.standardize = standardize
         self.validation = validation
         self.patience = patience
+        self.averaging = averaging
         self.class_weight = class_weight
         self.temperature = temperature
         self.threshold = threshold
@@ -262,6 +265,8 @@ class BagClassifier(BagEstimator):
         for name in ("standardize", "temperature", "threshold"):
             yes_or_no(name, getattr(self, name))
         check_threshold(self.threshold, len(self.classes_))
+        if self.averaging and (validated or self.validation is not None):
+            raise InputError("averaged weights and the best epoch by validation are two ends of a run; choose one")
         if self.validation is not None:
             real_number("validation", self.validation, above=0, below=1)
         elif self.patience is not None and not validated:

@@ -35,6 +35,7 @@ class State:
     seconds: float = 0.0
     history: list[Epoch] = field(default_factory=list)
     best: Best | None = None
+    average: dict[str, Tensor] = field(default_factory=dict)  # of the weights of the last epochs; empty before them
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,7 @@ class Checkpoint:
         tensors = {f"model.{name}": value for name, value in state.model.state_dict().items()}
         if state.best is not None:
             tensors |= {f"best.{name}": value for name, value in state.best.weights.items()}
+        tensors |= {f"average.{name}": value for name, value in state.average.items()}
         for number, entries in state.optimizer.state_dict()["state"].items():
             tensors |= {f"optimizer.{number}.{key}": torch.as_tensor(value) for key, value in entries.items()}
         tensors = {name: _own(value) for name, value in tensors.items()}
@@ -79,6 +81,7 @@ class Checkpoint:
         if header["best"] is not None:
             epoch, criterion = header["best"]
             state.best = Best(epoch, criterion, _part(tensors, "best."))
+        state.average = _part(tensors, "average.")
         return True
 
 

@@ -21,6 +21,7 @@ from bagwise.randomness import Purpose
 from bagwise.training.batches import tensor
 from bagwise.training.checkpoint import Checkpoint, State
 from bagwise.training.engines import Diverged, Engine, Problem, Sums, TorchEngine
+from bagwise.training.averaging import running_mean
 from bagwise.training.history import Best, Epoch, exhausted, improves
 from bagwise.training.inference import infer
 from bagwise.training.progress import Progress
@@ -36,9 +37,9 @@ class TrainingStopped(Exception):  # noqa: N818 (no error: somebody asked for it
 class Trainer:
     """Trains a model in place.
 
-    With validation bags the model ends with the weights of the best epoch, else with those of the last. A checkpoint
-    is written after every epoch, and within one when ``should_stop`` says so; if there is one already, training goes
-    on from it.
+    With validation bags the model ends with the weights of the best epoch, else with those of the last, or with the
+    average of those of the last epochs. A checkpoint is written after every epoch, and within one when ``should_stop``
+    says so; if there is one already, training goes on from it.
     """
 
     model: nn.Module
@@ -71,8 +72,8 @@ class Trainer:
             finally:
                 set_place(self.model, None)
                 self.model.eval()
-        if self.state.best is not None:
-            self.model.load_state_dict(self.state.best.weights)
+        if kept := self.state.average or (self.state.best and self.state.best.weights):
+            self.model.load_state_dict(kept)
         return self.state.history
 
     def _finished(self) -> bool:
@@ -145,6 +146,8 @@ class Trainer:
             weights = {name: value.detach().clone() for name, value in self.model.state_dict().items()}
             state.best = Best(record.epoch, record.criterion, weights)
         state.epoch, state.batch = state.epoch + 1, 0
+        if count := self.settings.averaged(state.epoch):
+            state.average = running_mean(state.average, self.model.state_dict(), count)
         state.loss = state.errors = state.seconds = 0.0
 
     def _validate(self) -> tuple[float | None, float | None]:

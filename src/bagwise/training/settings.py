@@ -31,6 +31,7 @@ class TrainingSettings:
     momentum: float = 0.9
     schedule: str = "constant"
     patience: int | None = None
+    averaging: float = 0.0
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -41,6 +42,7 @@ class TrainingSettings:
             "weight_decay": real_number("weight_decay", self.weight_decay, least=0),
             "momentum": real_number("momentum", self.momentum, least=0, below=1),
             "patience": None if self.patience is None else whole_number("patience", self.patience, least=1),
+            "averaging": real_number("averaging", self.averaging, least=0, below=1),
             "seed": whole_number("seed", self.seed, least=0),
         }
         for name, value in checked.items():  # plain numbers from now on, which a checkpoint can hold
@@ -53,6 +55,11 @@ class TrainingSettings:
     def learning_rate_at(self, epoch: int) -> float:
         """The learning rate of an epoch, counted from 0: a function of the epoch alone, so a resume needs no state."""
         return self.learning_rate * choose(self.schedule, SCHEDULES, "schedule")(epoch / self.epochs)
+
+    def averaged(self, epoch: int) -> int:
+        """How many epochs take part in the averaged weights once so many are done: the last share of all."""
+        first = self.epochs - math.ceil(self.averaging * self.epochs)
+        return max(0, epoch - first)
 
     def build_optimizer(self, parameters: Iterable[nn.Parameter]) -> optim.Optimizer:
         """Adam with the default betas, or SGD with momentum; weight decay is the l2 penalty, as in the paper."""
