@@ -18,10 +18,10 @@ from bagwise.errors import InputError
 from bagwise.likelihoods import Likelihood
 from bagwise.places import set_place
 from bagwise.randomness import Purpose
+from bagwise.training.averaging import running_mean
 from bagwise.training.batches import tensor
 from bagwise.training.checkpoint import Checkpoint, State
 from bagwise.training.engines import Diverged, Engine, Problem, Sums, TorchEngine
-from bagwise.training.averaging import running_mean
 from bagwise.training.history import Best, Epoch, exhausted, improves
 from bagwise.training.inference import infer
 from bagwise.training.progress import Progress
