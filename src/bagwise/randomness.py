@@ -24,6 +24,7 @@ class Purpose(enum.IntEnum):
     DATA = 6
     BOOTSTRAP = 7
     AUGMENTATION = 8
+    SAMPLE = 9
 
 
 def fresh_seed() -> int:

@@ -19,6 +19,7 @@ from unchecked import unchecked
         ("batch_size", 0),
         ("patience", 0),
         ("averaging", 1.0),
+        ("most_instances", 0),
         ("learning_rate", 0.0),
         ("learning_rate", float("nan")),
         ("weight_decay", -1.0),

@@ -41,6 +41,7 @@ PARAMETERS: dict[str, Parameter] = {
     "standardize": Parameter(bool, "Scale features by the training bags."),
     "validation": Parameter(float, "Share of the bags that chooses the best epoch."),
     "patience": Parameter(int, "Stop when the best epoch lies so many epochs back."),
+    "most_instances": Parameter(int, "Of a bag in a training step, drawn anew each time."),
     "averaging": Parameter(float, "Share of the last epochs whose weights are averaged."),
     "class_weight": Parameter(str, "balanced: classes count the same, however many bags they have."),
     "temperature": Parameter(bool, "Calibrate probabilities on the validation bags."),

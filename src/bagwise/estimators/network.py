@@ -55,6 +55,7 @@ class BagClassifier(BagEstimator):
     validation : share of the bags held out to choose the best epoch by error + loss; None trains to the last epoch
     patience : stop when the best epoch lies so many epochs back (needs validation)
     averaging : share of the epochs, the last ones, whose weights are averaged (instead of validation); 0 for none
+    most_instances : of a bag in a training step, drawn anew each time; None takes all; predictions read whole bags
     class_weight : None, "balanced", or a factor for each class
     temperature, threshold : whether probabilities are calibrated, and the decision between two classes is taken at a
         learned probability; both are learned from the validation bags
@@ -95,6 +96,7 @@ class BagClassifier(BagEstimator):
         validation: Any = None,
         patience: Any = None,
         averaging: Any = 0.0,
+        most_instances: Any = None,
         class_weight: Any = None,
         temperature: Any = False,
         threshold: Any = False,
@@ -123,6 +125,7 @@ class BagClassifier(BagEstimator):
         self.validation = validation
         self.patience = patience
         self.averaging = averaging
+        self.most_instances = most_instances
         self.class_weight = class_weight
         self.temperature = temperature
         self.threshold = threshold

@@ -62,7 +62,16 @@ class Trainer:
         if self.checkpoint is not None:
             self.checkpoint.restore(self.state)
         engine = self.engine(
-            Problem(self.model, self.likelihood, self.task, optimizer, self.settings.seed, self.device, self.memory)
+            Problem(
+                self.model,
+                self.likelihood,
+                self.task,
+                optimizer,
+                self.settings.seed,
+                self.device,
+                self.memory,
+                self.settings.most_instances,
+            )
         )
         with torch.random.fork_rng(devices=[self.device] if self.device.type == "cuda" else []), self.progress:
             self.progress.start(self.state.epoch, self.settings.epochs)

@@ -32,6 +32,7 @@ class TrainingSettings:
     schedule: str = "constant"
     patience: int | None = None
     averaging: float = 0.0
+    most_instances: int | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -43,6 +44,9 @@ class TrainingSettings:
             "momentum": real_number("momentum", self.momentum, least=0, below=1),
             "patience": None if self.patience is None else whole_number("patience", self.patience, least=1),
             "averaging": real_number("averaging", self.averaging, least=0, below=1),
+            "most_instances": None
+            if self.most_instances is None
+            else whole_number("most_instances", self.most_instances, least=1),
             "seed": whole_number("seed", self.seed, least=0),
         }
         for name, value in checked.items():  # plain numbers from now on, which a checkpoint can hold

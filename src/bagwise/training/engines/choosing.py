@@ -47,7 +47,7 @@ def choose_engine(
     name = choose(name, {engine: engine for engine in ENGINES}, "engine")
     if name == "torch":
         return Choice("torch", TorchEngine)
-    obstacle = _obstacle(model, likelihood, task, device)
+    obstacle = _obstacle(model, likelihood, task, settings, device)
     if name == "fused" and obstacle:
         raise InputError(f"engine 'fused' cannot train this: {obstacle}; use engine='auto' or 'torch'")
     reason = obstacle or (_slower(task, settings) if name == "auto" else "")
@@ -60,8 +60,12 @@ def _fused(problem: Problem) -> Engine:
     return FusedEngine(problem)
 
 
-def _obstacle(model: nn.Module, likelihood: Likelihood, task: Task, device: torch.device) -> str:
+def _obstacle(
+    model: nn.Module, likelihood: Likelihood, task: Task, settings: TrainingSettings, device: torch.device
+) -> str:
     """Why the fused engine cannot train a model, or nothing."""
+    if settings.most_instances is not None:
+        return "it reads whole bags, and most_instances is given"
     if device.type != "cpu":
         return f"it computes on the CPU, and the device is {device.type}"
     if task.bags.n_instances * math.prod(task.bags.instance_shape) > MOST_NUMBERS:

@@ -28,6 +28,7 @@ class Problem(NamedTuple):
     seed: int
     device: torch.device
     memory: float = math.inf  # bytes that a step may hold of its instances
+    most_instances: int | None = None  # of a bag in a step
 
 
 class Sums(NamedTuple):

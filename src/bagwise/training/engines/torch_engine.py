@@ -5,12 +5,14 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from bagwise import randomness
 from bagwise.places import Place, drawing, seat
 from bagwise.randomness import Purpose
 from bagwise.training.batches import tensor
 from bagwise.training.engines.contract import Diverged, Engine, Problem, Sums
+from bagwise.training.sampling import draw_instances
 from bagwise.training.streaming import Budget
 
 
@@ -33,7 +35,7 @@ class TorchEngine(Engine):
         parts = []
         for number, chosen in enumerate(batches):
             self._seat(first_step + number)
-            parts.append(self._step(number, chosen))
+            parts.append(self._step(number, chosen, first_step + number))
         return Sums(sum(part.loss for part in parts), sum(part.errors for part in parts))
 
     def _seat(self, step: int) -> None:
@@ -44,12 +46,19 @@ class TorchEngine(Engine):
         if self.problem.device.type == "cuda":
             torch.cuda.manual_seed(seed)
 
-    def _step(self, number: int, chosen: np.ndarray) -> Sums:
+    def _scores(self, chosen: np.ndarray, step: int) -> Tensor:
+        bags, most = self.problem.task.bags, self.problem.most_instances
+        if most is not None:
+            bags = draw_instances(bags, chosen, most, self.problem.seed, step)
+            chosen = np.arange(len(bags))
+        return self.budget.scores(self.problem.model, bags, chosen, self.problem.device)
+
+    def _step(self, number: int, chosen: np.ndarray, step: int) -> Sums:
         """One forward and one backward pass over a packed batch."""
-        model, likelihood, task, optimizer, _, device, _ = self.problem
+        _, likelihood, task, optimizer, _, device, *_ = self.problem
         targets = tensor(task.targets[chosen]).to(device)
         importance = tensor(task.importance[chosen]).to(device)
-        scores = self.budget.scores(model, task.bags, chosen, device)
+        scores = self._scores(chosen, step)
         losses = likelihood.loss(scores, targets)
         loss = (losses * importance).mean()
         value = loss.item()
