@@ -62,19 +62,19 @@ def _of_setting(folder: Path, recipe: Recipe, setting: Setting) -> Iterator[Resu
     for method in methods:
         units = [comparison.units[method] for comparison in comparisons if method in comparison.units]
         for column, metric in columns.items():
-            yield _result(units, recipe, setting.table, method, column, metric)
+            yield _result(units, recipe, setting, method, column, metric)
 
 
-def _result(draws: list[list[Unit]], recipe: Recipe, table: str, method: str, column: str, metric: str) -> Result:
+def _result(draws: list[list[Unit]], recipe: Recipe, setting: Setting, method: str, column: str, metric: str) -> Result:
     found = [pooled_values(units, metric) if recipe.pooled else _means(units, metric) for units in draws]
     values = np.array([value for each in found for value in each if not np.isnan(value)])
     folds = [_fold_error(units, metric) for units in draws]
     known = [error for error in folds if error is not None]
     return Result(
-        table,
+        f"{setting.table}: {setting.title}" if setting.title else setting.table,
         method,
         column,
-        published(table).get((method, column)),
+        None if setting.title else published(setting.table).get((method, column)),
         mean=float(values.mean()),
         repeat_error=float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else None,
         fold_error=float(np.mean(known)) if known else None,

@@ -1,0 +1,22 @@
+import pytest
+
+from bagwise.comparing.plan import build
+from bagwise.estimators import Selected
+from bagwise.paper.recipes import RECIPES
+
+
+@pytest.mark.parametrize("name", ["colon", "breast"])
+def test_the_network_is_that_of_the_appendix_and_mi_svm_the_seventh_row(name):
+    plan = RECIPES[name].settings(5, False)[0].plans[0]
+    assert (plan.folds, plan.repeats, len(plan.methods)) == (10, 5, 7)
+    model = build(plan, "gated attention")
+    assert (model.encoder, model.learning_rate, model.weight_decay) == ("nucleus cnn", 1e-4, 5e-4)
+    assert model.attention_width == 128
+    assert isinstance(build(plan, "MI-SVM"), Selected)
+
+
+def test_breast_has_the_papers_folds_and_those_by_case_apart():
+    images, cases = RECIPES["breast"].settings(1, False)
+    assert (images.plans[0].grouped, cases.plans[0].grouped) == (False, True)
+    assert images.title == ""
+    assert cases.title
