@@ -3,10 +3,12 @@
 Which of them is compiled follows from the types: a plan without stages has an empty tuple in their place.
 """
 
+from typing import Any
+
 from numba import types
 from numba.extending import overload
 
-from bagwise.training.fused.compiling import compiled, plain
+from bagwise.training.fused.compiling import OPTIONS, UNSEEN, compiled, plain
 from bagwise.training.fused.convolving import convolve, flatten
 from bagwise.training.fused.layers import apply_dense, column_sums, rectify, retreat_dense
 from bagwise.training.fused.plan import BIAS, INPUTS, OUTPUTS, WEIGHTS
@@ -15,6 +17,7 @@ from bagwise.training.fused.rules import update
 from bagwise.training.fused.views import block, matrix, members_of
 
 NOTHING = types.Tuple(())
+AS_KERNELS: Any = {**OPTIONS, **UNSEEN}
 
 
 def begin(stages, plan, room, n_rows, weights):
@@ -22,21 +25,12 @@ def begin(stages, plan, room, n_rows, weights):
     raise NotImplementedError
 
 
-@overload(begin, inline="always")
+@overload(begin, jit_options=AS_KERNELS)
 def _begin(stages, plan, room, n_rows, weights):
-    return plain(_with_rows if stages == NOTHING else _with_images)
+    return plain(_read_rows if stages == NOTHING else _read_images)
 
 
-def _with_rows(stages, plan, room, n_rows, weights):
-    read_rows(plan, room, n_rows, weights)
-
-
-def _with_images(stages, plan, room, n_rows, weights):
-    read_images(plan, room, n_rows, weights)
-
-
-@compiled
-def read_rows(plan, room, n_rows, weights):
+def _read_rows(stages, plan, room, n_rows, weights):
     """The first layer, or the rows themselves."""
     values, kept = block(room.hidden, plan, room, 0), block(room.kept, plan, room, 0)
     active, (members, sizes) = block(room.active, plan, room, 0), members_of(plan, room, 0)
@@ -50,8 +44,7 @@ def read_rows(plan, room, n_rows, weights):
     rectify(values, n_rows, kept, plan.scales[0], active, room.counts[0], members, sizes)
 
 
-@compiled
-def read_images(plan, room, n_rows, weights):
+def _read_images(stages, plan, room, n_rows, weights):
     """Convolutions, and their maps laid flat."""
     values, kept = block(room.hidden, plan, room, 0), block(room.kept, plan, room, 0)
     active, (members, sizes) = block(room.active, plan, room, 0), members_of(plan, room, 0)
@@ -80,21 +73,16 @@ def end(stages, plan, room, n_rows, slopes, flat, kind, numbers):
     raise NotImplementedError
 
 
-@overload(end, inline="always")
+@overload(end, jit_options=AS_KERNELS)
 def _end(stages, plan, room, n_rows, slopes, flat, kind, numbers):
-    return plain(_with_rows_back if stages == NOTHING else _with_images_back)
+    return plain(_retreat_rows if stages == NOTHING else _retreat_images)
 
 
-def _with_rows_back(stages, plan, room, n_rows, slopes, flat, kind, numbers):
-    retreat_rows(plan, room, n_rows, slopes, flat, kind, numbers)
-
-
-def _with_images_back(stages, plan, room, n_rows, slopes, flat, kind, numbers):
+def _retreat_images(stages, plan, room, n_rows, slopes, flat, kind, numbers):
     retreat_stages(plan, room, n_rows, slopes, flat, kind, numbers)
 
 
-@compiled
-def retreat_rows(plan, room, n_rows, slopes, flat, kind, numbers):
+def _retreat_rows(stages, plan, room, n_rows, slopes, flat, kind, numbers):
     """The update of the first layer."""
     update_bias(plan, room, 0, n_rows, slopes, flat, kind, numbers)
     inputs, outputs, start = plan.layers[0, INPUTS], plan.layers[0, OUTPUTS], plan.layers[0, WEIGHTS]
