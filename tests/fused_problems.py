@@ -2,9 +2,11 @@
 
 import numpy as np
 import torch
+from torch import nn
 
 from bagwise.bags import Bags
 from bagwise.connections import CONNECTIONS
+from bagwise.dropout import Dropout
 from bagwise.encoders import mlp
 from bagwise.inputs import Prepare, scaling
 from bagwise.likelihoods import for_classes
@@ -28,6 +30,37 @@ def bags(seed=0):
     return Bags(rows, np.append(0, sizes.cumsum()))
 
 
+def images(shape, seed=0):
+    """Bags of bytes, with a constant border as digits have it, where neighbouring windows give the same."""
+    generator = np.random.default_rng(seed)
+    sizes = generator.integers(1, 6, N_BAGS)
+    pixels = generator.integers(0, 256, (sizes.sum(), *shape)).astype(np.uint8)
+    pixels[:, :5] = 0
+    return Bags(pixels, np.append(0, sizes.cumsum()))
+
+
+def stages(*convolutions):
+    """Convolutions, given by (channels, maps, window), each with max pooling and ReLU."""
+    return [part for each in convolutions for part in (nn.Conv2d(*each), nn.MaxPool2d(2), nn.ReLU())]
+
+
+CNNS = {  # image shape, and an encoder of it
+    "one stage": ((9, 9), lambda: nn.Sequential(*stages((1, 3, 4)), nn.Flatten(), Dropout(0.2))),
+    "two stages": (
+        (12, 13, 3),
+        lambda: nn.Sequential(
+            *stages((3, 5, 3), (5, 9, 2)), nn.Flatten(), nn.Linear(36, 11), nn.ReLU(), nn.Linear(11, 7), nn.ReLU()
+        ),
+    ),
+    "many maps": (
+        (12, 12),
+        lambda: nn.Sequential(
+            *stages((1, 18, 5), (18, 50, 3)), nn.Flatten(), nn.Linear(50, 8), nn.ReLU(), Dropout(0.4)
+        ),
+    ),
+}
+
+
 def problem(
     pooling="attention",
     level="embedding",
@@ -41,14 +74,17 @@ def problem(
     **settings,
 ):
     """A model of its own for every call, the same for the same arguments."""
-    given, likelihood = bags(), for_classes(n_classes)
+    shape, build = CNNS.get(encoder, ((N_FEATURES,), None)) if isinstance(encoder, str) else ((N_FEATURES,), None)
+    given, likelihood = images(shape) if build else bags(), for_classes(n_classes)
     if connections is not None:
         likelihood = CONNECTIONS[connections].likelihood(likelihood)
     torch.manual_seed(seed)
+    if encoder == "small":
+        encoder = mlp((N_FEATURES,), (16, 12, 9), dropout)
     model = assemble(
-        (N_FEATURES,),
+        shape,
         likelihood,
-        encoder=mlp((N_FEATURES,), (16, 12, 9), dropout) if encoder == "small" else encoder,
+        encoder=build() if build else encoder,
         pooling=pooling,
         level=level,
         connections=connections,
@@ -56,8 +92,8 @@ def problem(
         settings=Settings(attention_width=4),
         generator=torch.Generator().manual_seed(seed),
     )
-    model.encoder = torch.nn.Sequential(Prepare((N_FEATURES,), scaling(given.instances, True)), model.encoder)
-    model = model.to(dtype)
+    model.encoder = torch.nn.Sequential(Prepare(shape, scaling(given.instances, True)), model.encoder)
+    model = model.to(dtype).to(memory_format=torch.channels_last)
     generator = np.random.default_rng(seed)
     importance = generator.uniform(0.5, 2.0, N_BAGS).astype(np.float64 if dtype == torch.float64 else np.float32)
     task = Task(given, generator.integers(0, n_classes, N_BAGS), importance)

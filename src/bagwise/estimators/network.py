@@ -59,7 +59,7 @@ class BagClassifier(BagEstimator):
     class_weight : None, "balanced", or a factor for each class
     temperature, threshold : whether probabilities are calibrated, and the decision between two classes is taken at a
         learned probability; both are learned from the validation bags
-    engine : "torch", "fused" (compiled kernels for small bags of features, needs Numba), or "auto": the faster one
+    engine : "torch", "fused" (compiled kernels for features and images, needs Numba), or "auto": the faster one
     memory : what a training step may hold of its instances: "2GB", a number of bytes, or "auto", a quarter of the
         device's memory; larger batches are read in pieces, twice, with the same gradients (see ``training.streaming``)
     device : "auto", "cpu", "cuda", "mps"

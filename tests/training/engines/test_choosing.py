@@ -25,6 +25,7 @@ def without_numba(monkeypatch):
 
 def test_auto_takes_the_fused_engine_where_it_can():
     assert chosen("auto").name == "fused"
+    assert chosen("auto", encoder="two stages").name == "fused"
     assert str(chosen("auto")) == "engine: fused (its first use compiles it, which takes about half a minute)"
     assert chosen("torch") == Choice("torch", TorchEngine)
 
@@ -61,6 +62,15 @@ def test_large_batches_are_left_to_torch_unless_fused_is_asked_for():
     assert choose_engine("auto", *arguments, settings, torch.device("cpu")).name == "fused"
     assert choose_engine("auto", *arguments, large, torch.device("cpu")).remark == "large batches"
     assert choose_engine("fused", *arguments, large, torch.device("cpu")).name == "fused"
+
+
+def test_convolutions_are_faster_in_large_batches_too():
+    given = problem(encoder="two stages", dtype=torch.float32)
+    images = np.zeros((3000, 12, 13, 3), np.uint8)
+    bags = given.task.bags.replace(instances=images, offsets=np.arange(0, 3001, 250), names=None)
+    settings = TrainingSettings(epochs=2000, batch_size=4)
+    task = given.task._replace(bags=bags)
+    assert choose_engine("auto", given.model, given.likelihood, task, settings, torch.device("cpu")).name == "fused"
 
 
 def test_a_name_that_does_not_exist_is_refused():

@@ -15,7 +15,7 @@ from bagwise.errors import InputError
 from bagwise.estimators import BagClassifier
 from bagwise.training import TrainingStopped
 from bagwise.training.engines import Diverged, TorchEngine
-from fused_problems import CLASSES, LEVELS, N_BAGS, OPTIMIZERS, POOLINGS, batches, problem, weights
+from fused_problems import CLASSES, CNNS, LEVELS, N_BAGS, OPTIMIZERS, POOLINGS, batches, problem, weights
 
 pytest.importorskip("numba")
 from bagwise.training.fused import engine
@@ -111,35 +111,61 @@ def test_other_depths_and_layers_without_dropout_follow_torch(build):
     np.testing.assert_allclose(found, losses(TorchEngine(other), batches(40, 2), 0.05), rtol=1e-9)
 
 
-@pytest.mark.parametrize("pooling", POOLINGS)
-def test_float32_strays_from_float64_no_more_than_three_times_what_torchs_does(pooling):
-    strayed = {FusedEngine: 0.0, TorchEngine: 0.0}
-    for seed in range(4):
-        exact = problem(pooling=pooling, seed=seed)
+@pytest.mark.parametrize("size", [3, 8])
+@pytest.mark.parametrize("encoder", CNNS)
+def test_the_gradient_of_convolutions_is_autograds(encoder, size):
+    plain = {"optimizer": "sgd", "momentum": 0.0, "weight_decay": 0.0, "encoder": encoder}
+    batch = batches(1, size, seed=size)[0]
+    found, expected = (gradients(kind, problem(**plain), batch) for kind in (FusedEngine, TorchEngine))
+    assert (found - expected).abs().max() <= 1e-8 * expected.abs().max()
+    assert expected.count_nonzero() > 20
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize(("pooling", "optimizer"), ROTATED)
+@pytest.mark.parametrize("encoder", CNNS)
+def test_convolutions_follow_torch(encoder, pooling, optimizer, level):
+    compare_trajectories(optimizer, size=2, n_steps=60, encoder=encoder, pooling=pooling, level=level)
+
+
+@pytest.mark.parametrize(
+    ("encoder", "pooling"), [*(("small", pooling) for pooling in POOLINGS), *((name, "attention") for name in CNNS)]
+)
+def test_float32_strays_from_float64_no_more_than_twice_what_torchs_does(encoder, pooling):
+    """Medians over seeds: where two values are nearly equal, rounding now and then decides which of them is the higher,
+    in either engine, and from there on a run goes another way."""
+    strayed: dict[type, list[float]] = {FusedEngine: [], TorchEngine: []}
+    for seed in range(7):
+        exact = problem(encoder=encoder, pooling=pooling, seed=seed)
         losses(TorchEngine(exact), batches(100), 0.01)
         for kind in strayed:
-            single = problem(pooling=pooling, seed=seed, dtype=torch.float32)
+            single = problem(encoder=encoder, pooling=pooling, seed=seed, dtype=torch.float32)
             losses(kind(single), batches(100), 0.01)
-            strayed[kind] += (weights(single) - weights(exact)).norm().item()
-    assert 0 < strayed[FusedEngine] <= 3 * strayed[TorchEngine]
+            strayed[kind].append((weights(single) - weights(exact)).norm().item())
+    assert 0 < np.median(strayed[FusedEngine]) <= 2 * np.median(strayed[TorchEngine])
 
 
-def test_many_batches_in_one_call_are_the_same_bits_as_one_by_one():
-    one, other = (problem(dtype=torch.float32) for _ in range(2))
+@pytest.mark.parametrize("encoder", ["small", "many maps"])
+def test_many_batches_in_one_call_are_the_same_bits_as_one_by_one_or_by_two_engines(encoder):
+    one, other, third = (problem(encoder=encoder, dtype=torch.float32) for _ in range(3))
     chosen = batches(30, 3)
+    FusedEngine(third).run(chosen[:13], 0, 0.01)
+    FusedEngine(third).run(chosen[13:], 13, 0.01)
     together = FusedEngine(one).run(chosen, 0, 0.01)
     apart = losses(FusedEngine(other), chosen, 0.01)
     assert torch.equal(weights(one), weights(other))
+    assert torch.equal(weights(one), weights(third))
     assert together.loss == pytest.approx(apart.sum())
 
 
+@pytest.mark.parametrize("encoder", ["small", "two stages"])
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
-def test_an_engine_goes_on_where_another_left_off(optimizer):
+def test_an_engine_goes_on_where_another_left_off(optimizer, encoder):
     """Weights and moments pass through torch's own objects, from either engine to either."""
     chosen, ends = batches(20), {}
     for first in (FusedEngine, TorchEngine):
         for second in (FusedEngine, TorchEngine):
-            given = problem(optimizer=optimizer)
+            given = problem(optimizer=optimizer, encoder=encoder)
             first(given).run(chosen[:10], 0, 0.01)
             second(given).run(chosen[10:], 10, 0.01)
             ends[first, second] = weights(given)
@@ -147,11 +173,12 @@ def test_an_engine_goes_on_where_another_left_off(optimizer):
         torch.testing.assert_close(end, ends[TorchEngine, TorchEngine], rtol=1e-9, atol=1e-11)
 
 
-def test_two_trainings_in_two_threads_are_the_same_bits_as_one_after_the_other():
+@pytest.mark.parametrize("encoder", ["small", "two stages"])
+def test_two_trainings_in_two_threads_are_the_same_bits_as_one_after_the_other(encoder):
     def train(given):
         FusedEngine(given).run(batches(300, 2), 0, 0.01)
 
-    apart, together = ([problem(dtype=torch.float32, seed=seed) for seed in (1, 2)] for _ in range(2))
+    apart, together = ([problem(encoder=encoder, dtype=torch.float32, seed=seed) for seed in (1, 2)] for _ in range(2))
     for given in apart:
         train(given)
     threads = [threading.Thread(target=train, args=(given,)) for given in together]

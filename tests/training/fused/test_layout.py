@@ -9,7 +9,7 @@ from fused_problems import LEVELS, POOLINGS, problem
 
 def lay_out(**options):
     given = problem(**options)
-    return given, Layout(take_apart(given.model, given.likelihood), given.model, given.likelihood, 5)
+    return given, Layout(take_apart(given.model, given.likelihood), given.model, given.likelihood, (5,))
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -44,3 +44,11 @@ def test_connections_show_the_pooling_all_layers():
     _, layout = lay_out(connections="deep supervision", encoder="mlp", pooling="max", n_classes=3)
     assert layout.plan.parts[:, 4].tolist() == [0, 3, 6]
     assert (layout.plan.n_sets, layout.plan.n_scores) == (3, 3)
+
+
+def test_the_maps_of_convolutions_are_the_first_block():
+    given = problem(encoder="two stages")
+    layout = Layout(take_apart(given.model, given.likelihood), given.model, given.likelihood, (3, 12, 13))
+    assert layout.plan.widths.tolist() == [36, 11, 7]
+    assert layout.plan.layers[0].tolist() == [-1] * 4, "they come from no linear layer"
+    assert layout.size == sum(parameter.numel() for parameter in given.model.parameters())

@@ -1,10 +1,13 @@
 import copy
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
 
 from bagwise.dropout import Dropout
+from bagwise.encoders import lenet, nucleus_cnn
+from bagwise.inputs import Prepare, Scaling
 from bagwise.likelihoods import Bernoulli
 from bagwise.models import embedding_level
 from bagwise.pooling import Attention, Max, Mean
@@ -34,6 +37,14 @@ def tied():
     return found
 
 
+def prepared(shape):
+    return Prepare(shape, Scaling(np.zeros(1), np.ones(1)))
+
+
+def convolved(*layers):
+    return embedding_level(nn.Sequential(prepared((4, 4)), *layers, nn.Flatten()), Mean(), nn.Linear(4, 1))
+
+
 class OwnLinear(nn.Linear):
     """Derived from a known part, and free to do something else."""
 
@@ -52,7 +63,16 @@ OUTSIDE = {
     "Sequential is not": lambda: model(nn.Linear(5, 4), nn.ReLU(), head=nn.Sequential(nn.Linear(4, 1))),
     "not one of bagwise's models": lambda: nn.Linear(5, 1),
     "not float32": lambda: model(nn.Linear(5, 4), nn.ReLU()).bfloat16(),
-    "flat row": lambda: embedding_level(nn.Sequential(nn.Conv2d(1, 4, 3)), Max(), nn.Linear(4, 1)),
+    "flat row": lambda: embedding_level(nn.Sequential(nn.Linear(5, 4), nn.ReLU()), Max(), nn.Linear(4, 1)),
+    "not followed by max pooling and ReLU": lambda: convolved(nn.Conv2d(1, 4, 3), nn.ReLU(), nn.MaxPool2d(2)),
+    "windows of 2 × 2": lambda: convolved(nn.Conv2d(1, 4, 3), nn.MaxPool2d(3), nn.ReLU()),
+    "2 × 2": lambda: convolved(nn.Conv2d(1, 4, 3), nn.MaxPool2d(2, ceil_mode=True), nn.ReLU()),
+    "padding": lambda: convolved(nn.Conv2d(1, 4, 3, padding=1), nn.MaxPool2d(2), nn.ReLU()),
+    "strides": lambda: convolved(nn.Conv2d(1, 4, 3, stride=2), nn.MaxPool2d(2), nn.ReLU()),
+    "groups": lambda: convolved(nn.Conv2d(2, 4, 3, groups=2), nn.MaxPool2d(2), nn.ReLU()),
+    "not square": lambda: convolved(nn.Conv2d(1, 4, (3, 2)), nn.MaxPool2d(2), nn.ReLU()),
+    "not prepared": lambda: embedding_level(lenet((1, 28, 28)), Mean(), nn.Linear(500, 1)),
+    "convolution of it has no bias": lambda: convolved(nn.Conv2d(1, 4, 3, bias=False), nn.MaxPool2d(2), nn.ReLU()),
 }
 
 
@@ -76,3 +96,13 @@ def test_a_model_within_reach_is_taken_into_its_parts_and_not_changed():
 def test_an_encoder_without_layers_is_within_reach():
     parts = take_apart(problem(encoder="identity", dropout=0.3).model, Bernoulli())
     assert [(layer.linear, layer.dropout.p) for layer in parts.layers] == [(None, 0.3)]
+
+
+@pytest.mark.parametrize(
+    ("encoder", "width", "n_layers"), [(lenet((1, 28, 28)), 500, 1), (nucleus_cnn((3, 27, 27)), 512, 2)]
+)
+def test_the_encoders_of_images_are_within_reach(encoder, width, n_layers):
+    encoder = nn.Sequential(prepared((28, 28)), encoder)
+    parts = take_apart(embedding_level(encoder, Mean(), nn.Linear(width, 1)), Bernoulli())
+    assert [type(part) for part in parts.stages] == [nn.Conv2d, nn.Conv2d]
+    assert len(parts.layers) == n_layers

@@ -11,7 +11,7 @@ NAMES = {"sgd": {"momentum_buffer"}, "nesterov": {"momentum_buffer"}, "adam": {"
 
 
 def share(given):
-    layout = Layout(take_apart(given.model, given.likelihood), given.model, given.likelihood, 5)
+    layout = Layout(take_apart(given.model, given.likelihood), given.model, given.likelihood, (5,))
     return layout, Shared(layout.slots, layout.size, given.optimizer)
 
 
@@ -45,3 +45,12 @@ def test_without_momentum_nothing_is_kept():
     _, shared = share(given)
     shared.store(1)
     assert all(not state for state in given.optimizer.state.values())
+
+
+def test_the_window_of_a_convolution_lies_row_by_row_with_its_channels_side_by_side():
+    given = problem(encoder="two stages")
+    layout = Layout(take_apart(given.model, given.likelihood), given.model, given.likelihood, (3, 12, 13))
+    shared = Shared(layout.slots, layout.size, given.optimizer)
+    slot = next(slot for slot in layout.slots if slot.parameter.ndim == 4)
+    part = shared.flat.weights[slot.start : slot.start + slot.parameter.numel()].reshape(5, 3, 3, 3)
+    np.testing.assert_array_equal(part.transpose(0, 3, 1, 2), slot.parameter.detach().numpy())

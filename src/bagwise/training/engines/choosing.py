@@ -23,8 +23,8 @@ from bagwise.training.tasks import Task
 ENGINES = ("auto", "torch", "fused")
 COMPILING = "its first use compiles it, which takes about half a minute"
 INSTALL = "pip install 'bagwise[fast]'"
-FEW_STEPS = 5000  # torch does them in seconds, and compiling the kernels for the first time takes half a minute
-MANY_ROWS = 256  # a batch, from which on torch's matrix products are as fast
+FEW_STEPS = 5000  # torch does them in the half minute that compiling the kernels for the first time takes, or in less
+MANY_ROWS = 256  # a batch, from which on torch's matrix products are as fast; its convolutions are slower throughout
 MOST_NUMBERS = 1 << 27  # of prepared instances, which the fused engine holds in memory
 MOST_ROWS = 1 << 14  # of a bag, whose embeddings it holds; torch reads larger ones in pieces
 
@@ -50,7 +50,7 @@ def choose_engine(
     obstacle = _obstacle(model, likelihood, task, settings, device)
     if name == "fused" and obstacle:
         raise InputError(f"engine 'fused' cannot train this: {obstacle}; use engine='auto' or 'torch'")
-    reason = obstacle or (_slower(task, settings) if name == "auto" else "")
+    reason = obstacle or (_slower(model, task, settings) if name == "auto" else "")
     return Choice("torch", TorchEngine, reason) if reason else Choice("fused", _fused, COMPILING)
 
 
@@ -79,9 +79,10 @@ def _obstacle(
     return "" if importlib.util.find_spec("numba") else f"Numba is not installed ({INSTALL})"
 
 
-def _slower(task: Task, settings: TrainingSettings) -> str:
+def _slower(model: nn.Module, task: Task, settings: TrainingSettings) -> str:
     """Why torch is the faster, or nothing."""
     batches = math.ceil(len(task.bags) / settings.batch_size)
     if settings.epochs * batches < FEW_STEPS:
         return "few steps"
-    return "large batches" if task.bags.n_instances / batches > MANY_ROWS else ""
+    convolves = any(isinstance(part, nn.Conv2d) for part in model.modules())
+    return "large batches" if not convolves and task.bags.n_instances / batches > MANY_ROWS else ""

@@ -6,12 +6,11 @@ a = softmax(wᵀ tanh(V hᵀ))        gated: a = softmax(wᵀ (tanh(V hᵀ) ⊙ 
 import math
 
 from bagwise.training.fused.compiling import compiled
-from bagwise.training.fused.encoding import block, members_of
 from bagwise.training.fused.functions import sigmoid_row, tanh_row
 from bagwise.training.fused.layers import apply_sparse, retreat_sparse
 from bagwise.training.fused.plan import ATTENTION, GATED
 from bagwise.training.fused.rules import update
-from bagwise.training.fused.views import matrix
+from bagwise.training.fused.views import block, matrix, members_of
 
 
 @compiled

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from torch import optim
 
+from bagwise.inputs import encoder_shape
 from bagwise.training.engines.contract import Diverged, Engine, Problem, Sums
 from bagwise.training.fused.layout import Layout
 from bagwise.training.fused.lessons import prepare_lessons
@@ -18,7 +19,7 @@ from bagwise.training.fused.rules import ADAM, NESTEROV, SGD, Rule
 from bagwise.training.fused.sharing import Shared
 from bagwise.training.fused.steps import steps
 
-ROWS_A_CALL = 2048  # some tens of milliseconds, after which a run may be stopped
+ROWS_A_CALL = 2048  # tens of milliseconds, or hundreds with convolutions, after which a run may be stopped
 
 
 class FusedEngine(Engine):
@@ -29,8 +30,10 @@ class FusedEngine(Engine):
     def __init__(self, problem: Problem) -> None:
         model, self.sizes, self.optimizer = problem.model, problem.task.bags.sizes, problem.optimizer
         parts = take_apart(model, problem.likelihood)
-        self.lessons = prepare_lessons(problem.task, parts.prepare, next(model.parameters()).dtype)
-        self.layout = Layout(parts, model, problem.likelihood, self.lessons.instances.shape[1])
+        self.lessons = prepare_lessons(problem.task, parts.prepare, next(model.parameters()).dtype, bool(parts.stages))
+        shape = problem.task.bags.instance_shape
+        shape = shape if parts.prepare is None else encoder_shape(shape)
+        self.layout = Layout(parts, model, problem.likelihood, shape)
         self.shared = Shared(self.layout.slots, self.layout.size, self.optimizer)
         self.seed = np.uint64(problem.seed % (1 << 64))
         self.stride = max(1, ROWS_A_CALL * len(self.sizes) // int(self.sizes.sum()))

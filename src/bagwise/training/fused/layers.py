@@ -169,3 +169,10 @@ def copy(source, target):
     """target = source, without the machinery of broadcasting, which is slow to compile."""
     for place in range(source.shape[0]):
         target[place] = source[place]
+
+
+@compiled
+def clear(values):
+    """values = 0, likewise."""
+    for place in range(values.shape[0]):
+        values[place] = 0

@@ -1,9 +1,10 @@
 """From the parts of a model to the tables that the kernels read, and to places in one flat array of weights.
 
-The first layer's weights lie output by output, as torch's; those of the later layers, of the attention and of a
-classifier of instances lie input by input (see ``layers``).
+The first layer's weights lie output by output, as torch's, and so do those of convolutions; those of the
+later layers, of the attention and of a classifier of instances lie input by input (see ``layers``).
 """
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from bagwise.places import drawing
 from bagwise.pooling import Attention, GatedAttention, Max
 from bagwise.training.fused.plan import ATTENTION, GATED, MAX, MEAN, NONE, Plan
 from bagwise.training.fused.reach import Dense, Parts
+from bagwise.training.fused.stages import flat_width, lay_out_stages
 
 NUMBERS = 1 << 32  # dropout compares numbers of 32 bits
 
@@ -30,23 +32,25 @@ class Slot(NamedTuple):
 class Layout:
     """The plan of a model, and a slot for each of its parameters."""
 
-    def __init__(self, parts: Parts, model: nn.Module, likelihood: Likelihood, n_features: int) -> None:
+    def __init__(self, parts: Parts, model: nn.Module, likelihood: Likelihood, shape: tuple[int, ...]) -> None:
         self.slots: list[Slot] = []
         self.size = 0
         dtype = next(model.parameters()).detach().numpy().dtype
-        linears = [layer.linear for layer in parts.layers if layer.linear is not None]
-        widths = [linear.out_features for linear in linears] or [n_features]
+        stages = lay_out_stages(parts.stages, shape, self._take) if parts.stages else ()
+        layers = _with_maps(parts.layers) if parts.stages else parts.layers
+        n_features = flat_width(stages) if stages else math.prod(shape)
+        linears = [layer.linear for layer in layers]
+        widths = [n_features if linear is None else linear.out_features for linear in linears]
         first_block = 0 if parts.connected else len(widths) - 1
         embedding = sum(widths[first_block:])
         each = likelihood.each if isinstance(likelihood, Supervised) else likelihood
         self.plan = Plan(
-            layers=np.array(
-                [self._layer(linear, number > 0) for number, linear in enumerate(linears)], np.int64
-            ).reshape(-1, 4),
+            stages=stages,
+            layers=self._layers(linears) if parts.stages or linears[0] is not None else np.zeros((0, 4), np.int64),
             widths=np.array(widths, np.int64),
             columns=np.cumsum([0, *widths[:-1]]).astype(np.int64),
-            drawers=_drawers(parts.layers, model),
-            scales=np.array([1 / (1 - _p(layer)) for layer in parts.layers], dtype),
+            drawers=_drawers(layers, model),
+            scales=np.array([1 / (1 - _p(layer)) for layer in layers], dtype),
             first_block=first_block,
             pooling=_pooling(parts.pooling),
             instance_level=int(parts.head is None),
@@ -65,6 +69,11 @@ class Layout:
     def _layer(self, linear: nn.Linear, transposed: bool) -> tuple[int, int, int, int]:
         weights, bias = self._take(linear.weight, transposed), self._take(linear.bias)
         return linear.in_features, linear.out_features, weights, bias
+
+    def _layers(self, linears: list[nn.Linear | None]) -> np.ndarray:
+        """Rows of Plan.layers."""
+        rows = [(NONE,) * 4 if each is None else self._layer(each, number > 0) for number, each in enumerate(linears)]
+        return np.array(rows, np.int64)
 
     def _attention(self, pooling: nn.Module) -> tuple[int, int, int, int]:
         if not isinstance(pooling, Attention | GatedAttention):
@@ -88,6 +97,11 @@ class Layout:
         assert isinstance(head, nn.Linear)
         width, scores, weights, bias = self._layer(head, transposed=False)
         return [(weights, bias, 0, width, 0, scores)]
+
+
+def _with_maps(layers: list[Dense]) -> list[Dense]:
+    """A block for the maps, before the layers; an encoder without layers has it already."""
+    return layers if layers[0].linear is None else [Dense(None, None), *layers]
 
 
 def _pooling(pooling: nn.Module) -> int:

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bagwise.training.fused.stages import MARGIN, Stages, StagesRoom, room_for_stages
+
 MEAN, MAX, ATTENTION, GATED = range(4)
 INPUTS, OUTPUTS, WEIGHTS, BIAS = range(4)  # columns of Plan.layers
 PART_WEIGHTS, PART_BIAS, PART_COLUMN, PART_WIDTH, PART_SCORE, PART_SCORES = range(6)  # columns of Plan.parts
@@ -17,7 +19,8 @@ NONE = -1  # in place of a position in the flat array
 class Plan(NamedTuple):
     """A model as tables of numbers; positions are those of the flat array of weights."""
 
-    layers: np.ndarray  # (layers, 4): inputs, outputs, weights, bias
+    stages: Stages | tuple[()]  # of convolution; their maps, laid flat, are the first block
+    layers: np.ndarray  # (layers, 4): inputs, outputs, weights, bias; the maps of stages stand for a layer
     widths: np.ndarray  # (blocks,): their columns; an encoder without layers has one block, its input
     columns: np.ndarray  # (blocks,): the first column of each, of all blocks side by side
     drawers: np.ndarray  # (blocks, 2): the number of its dropout, and the threshold below which a value is silenced
@@ -51,6 +54,7 @@ class Lessons(NamedTuple):
 class Room(NamedTuple):
     """Where a step works; allocated once."""
 
+    stages: StagesRoom | tuple[()]
     rows: np.ndarray  # (rows, features) of the batch
     edges: np.ndarray  # (bags + 1,)
     hidden: np.ndarray  # blocks, flat
@@ -87,7 +91,8 @@ def room(plan: Plan, n_features: int, n_rows: int, n_bags: int, n_weights: int, 
         return np.zeros(shape, dtype)
 
     return Room(
-        rows=real(n_rows, n_features),
+        stages=room_for_stages(plan.stages, n_rows, dtype) if plan.stages else (),
+        rows=real(n_rows * n_features + MARGIN)[: n_rows * n_features].reshape(n_rows, n_features),
         edges=np.zeros(n_bags + 1, np.int64),
         hidden=real(n_rows * total),
         back=real(n_rows * total),

@@ -10,11 +10,11 @@ import numpy as np
 
 from bagwise.training.fused.attending import project, retreat_projection
 from bagwise.training.fused.compiling import compiled
-from bagwise.training.fused.encoding import block
 from bagwise.training.fused.layers import column_sums
 from bagwise.training.fused.losses import log_sigmoid, log_total
 from bagwise.training.fused.plan import MAX, MEAN, PART_BIAS, PART_WEIGHTS
 from bagwise.training.fused.rules import update
+from bagwise.training.fused.views import block
 
 
 @compiled

@@ -1,7 +1,8 @@
 """Which models the fused engine reaches: a model is taken into its parts, or the reason is given why it is not.
 
-Encoder: standardisation, then fully connected layers with ReLU and dropout, or none. Pooling: mean, max, attention or
-gated attention with one head, at either level. Head: linear, or one of the connections.
+Encoder: standardisation, then stages of convolution, max pooling and ReLU, or none, then fully connected layers with
+ReLU and dropout, or none. Pooling: mean, max, attention or gated attention with one head, at either level. Head:
+linear, or one of the connections.
 """
 
 from collections.abc import Iterator
@@ -33,6 +34,7 @@ class Parts(NamedTuple):
     """What a model within reach consists of."""
 
     prepare: Prepare | None
+    stages: list[nn.Conv2d]  # each with max pooling and ReLU behind it
     layers: list[Dense]
     connected: bool  # whether the pooling sees all layers side by side
     pooling: Mean | Max | MeanProbability | Attention | GatedAttention
@@ -60,9 +62,12 @@ def take_apart(model: nn.Module, likelihood: Likelihood) -> Parts:
     if getattr(pooling, "heads", 1) != 1:
         raise OutOfReach(f"its attention has {pooling.heads} heads")
     prepare = leaves.pop(0) if leaves and type(leaves[0]) is Prepare else None
+    stages = _stages(leaves)
+    if stages and prepare is None:
+        raise OutOfReach("its images are not prepared")
     connected = len(leaves) == 1 and type(leaves[0]) is Layered
     layers = _layered(leaves[0]) if connected else _layers(leaves)
-    return _checked(Parts(prepare, layers, connected, pooling, classifier, head), model)
+    return _checked(Parts(prepare, stages, layers, connected, pooling, classifier, head), model)
 
 
 def _check_weights(model: nn.Module) -> None:
@@ -90,6 +95,31 @@ def _of(kinds: Any, part: Any) -> Any:
     return part
 
 
+def _stages(leaves: list[Any]) -> list[nn.Conv2d]:
+    """Convolutions with max pooling and ReLU behind them, which are taken from the beginning of the list."""
+    stages = []
+    while leaves and type(leaves[0]) is nn.Conv2d:
+        convolution, *behind = leaves[:3]
+        if [type(part) for part in behind] != [nn.MaxPool2d, nn.ReLU]:
+            raise OutOfReach("a convolution of its encoder is not followed by max pooling and ReLU")
+        pooling = behind[0]
+        halves = (pooling.kernel_size, pooling.stride) in ((2, 2), ((2, 2), (2, 2)))
+        if not halves or pooling.padding not in (0, (0, 0)) or pooling.dilation not in (1, (1, 1)) or pooling.ceil_mode:
+            raise OutOfReach("its max pooling is not over windows of 2 × 2")
+        _check_convolution(convolution)
+        stages.append(convolution)
+        del leaves[:3]
+    return stages
+
+
+def _check_convolution(convolution: nn.Conv2d) -> None:
+    plain = convolution.stride == (1, 1) == convolution.dilation and convolution.groups == 1
+    if not plain or convolution.padding not in ((0, 0), "valid"):
+        raise OutOfReach("a convolution of its encoder has strides, padding, dilation or groups")
+    if convolution.kernel_size[0] != convolution.kernel_size[1]:
+        raise OutOfReach("a convolution of its encoder has windows that are not square")
+
+
 def _layered(module: Any) -> list[Dense]:
     return [Dense(_of(nn.Linear, linear), _of(Dropout, dropout)) for linear, _, dropout in module.layers]
 
@@ -110,11 +140,11 @@ def _layers(leaves: list[Any]) -> list[Dense]:
 
 
 def _checked(parts: Parts, model: nn.Module) -> Parts:
-    """Refuse linear maps without bias, what stands in two places, and what no part accounts for."""
-    linears = [layer.linear for layer in parts.layers if layer.linear is not None]
+    """Refuse linear maps and convolutions without bias, what stands in two places, and what no part accounts for."""
+    linears: list[Any] = [*parts.stages, *(layer.linear for layer in parts.layers if layer.linear is not None)]
     heads = [parts.classifier] if parts.head is None else [m for m in parts.head.modules() if type(m) is nn.Linear]
     if any(linear is None or linear.bias is None for linear in [*linears, *heads]):
-        raise OutOfReach("a linear map of it has no bias")
+        raise OutOfReach("a linear map or convolution of it has no bias")
     known = [*linears, *heads, *(layer.dropout for layer in parts.layers if layer.dropout is not None), parts.pooling]
     if len({id(part) for part in known}) != len(known):
         raise OutOfReach("a part of it stands in two places")

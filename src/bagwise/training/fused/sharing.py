@@ -57,4 +57,6 @@ def _view(flat: np.ndarray, slot: Slot) -> Tensor:
     """A parameter's part of a flat array, in the shape of the parameter."""
     shape = slot.parameter.shape
     part = torch.from_numpy(flat[slot.start : slot.start + slot.parameter.numel()])
+    if len(shape) == 4:  # a convolution: the channels of a number of the window lie side by side
+        return part.view(shape[0], *shape[2:], shape[1]).permute(0, 3, 1, 2)
     return part.view(shape[::-1]).T if slot.transposed else part.view(shape)

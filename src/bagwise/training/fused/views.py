@@ -6,6 +6,8 @@ from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array, populate_array
 
+from bagwise.training.fused.compiling import inlined
+
 
 @intrinsic
 def matrix(context, flat, start, n_rows, n_columns):
@@ -24,3 +26,17 @@ def matrix(context, flat, start, n_rows, n_columns):
         return impl_ret_borrowed(context, builder, kind, result._getvalue())
 
     return kind(flat, types.intp, types.intp, types.intp), generate
+
+
+@inlined
+def block(flat, plan, room, number):
+    """One block of a flat array, (rows, width)."""
+    capacity = room.rows.shape[0]
+    return matrix(flat, capacity * plan.columns[number], capacity, plan.widths[number])
+
+
+@inlined
+def members_of(plan, room, number):
+    """For each column of a block the rows where it is not zero, and how many they are."""
+    capacity, column, width = room.rows.shape[0], plan.columns[number], plan.widths[number]
+    return matrix(room.members, capacity * column, width, capacity), room.sizes[column : column + width]

@@ -1,0 +1,227 @@
+"""Bags of images: the time of a training step on MNIST-bags with LeNet, as ratios in one run.
+
+    pip install torchmil==1.0.2                          a peer; it is left out if missing
+    BAGWISE_DATA=FOLDER python benchmarks/images.py      writes benchmarks/results/images.{md,csv}
+
+The network is the appendix's (LeNet-5, attention of 128 units), trained by Adam. Ways:
+
+    published   a plain torch loop in the manner of the published implementation: a DataLoader of one bag a step, a
+                probability clamped at 1e-5, and two forward passes a step, one for the loss and one for the error
+    torchmil    the Trainer of torchmil 1.0.2 with its ABMIL, its validation reduced to one bag
+    torch       our engine of torch
+    fused       our compiled engine; that it is compiled, once for a machine, is not counted
+
+Bags of 10, 50 and 100 images on average, one bag a step; and batches of 8 bags of 10, where the published loop, which
+has no batches, still takes one bag a step: hence the times are a bag's. Before anything is timed each way must learn:
+its area under the ROC curve on the training bags rises above 0.9. Then all are timed in turn; medians over the rounds,
+and the ratios are medians of ratios within a round.
+"""
+
+import os
+
+os.environ["OMP_NUM_THREADS"] = "1"  # before torch reads it
+
+import statistics
+import sys
+import time
+from dataclasses import replace
+from functools import partial
+
+import numba
+import torch
+from sklearn.metrics import roc_auc_score
+from torch import nn
+from torch.utils.data import DataLoader
+
+from bagwise.datasets import load_dataset
+from bagwise.estimators import BagClassifier
+from bagwise.training import Trainer, infer
+from bagwise.training.engines import TorchEngine
+from bagwise.training.fused.engine import FusedEngine
+from writing_results import conditions, write
+
+try:
+    from torchmil.data import collate_fn
+    from torchmil.models import ABMIL
+    from torchmil.utils import Trainer as PeerTrainer
+except ImportError:
+    ABMIL = None
+
+RATE, DECAY, L = 5e-4, 1e-4, 128
+SETTINGS = [(10, 1), (50, 1), (100, 1), (10, 8)]  # images in a bag on average, bags a step
+N_BAGS, LEARNED, ROUNDS = 50, 20, 5  # bags and epochs of the check; rounds of timing
+TIMED = {10: 80, 50: 24, 100: 16}  # bags a round
+
+
+class LeNet(nn.Sequential):
+    """LeNet-5 in the order of the published implementation; bags in a batch may come stacked."""
+
+    def __init__(self):
+        super().__init__(
+            *(nn.Conv2d(1, 20, 5), nn.ReLU(), nn.MaxPool2d(2, stride=2)),
+            *(nn.Conv2d(20, 50, 5), nn.ReLU(), nn.MaxPool2d(2, stride=2)),
+            *(nn.Flatten(), nn.Linear(50 * 4 * 4, 500), nn.ReLU()),
+        )
+
+    def forward(self, images):
+        return super().forward(images.flatten(0, -4)).unflatten(0, images.shape[:-3])
+
+
+def adam(module):
+    return torch.optim.Adam(module.parameters(), lr=RATE, betas=(0.9, 0.999), weight_decay=DECAY)
+
+
+def tensors(bags):
+    """(images, label) of each bag."""
+    images = (torch.tensor(bags.instances, dtype=torch.float32)[:, None] / 255 - 0.1307) / 0.3081
+    parts = zip(bags.offsets[:-1], bags.offsets[1:], bags.labels, strict=True)
+    return [(images[start:end], float(label)) for start, end, label in parts]
+
+
+class Published(nn.Module):
+    """The network of the published implementation, in its manner."""
+
+    def __init__(self, bags, batch_size):
+        super().__init__()
+        self.features = LeNet()
+        self.attention = nn.Sequential(nn.Linear(500, L), nn.Tanh(), nn.Linear(L, 1))
+        self.classifier = nn.Sequential(nn.Linear(500, 1), nn.Sigmoid())
+        self.optimizer = adam(self)
+        items = tensors(bags)
+        self.loader = DataLoader(items, batch_size=1, shuffle=True)
+        self.in_order = DataLoader(items, batch_size=1)
+
+    def forward(self, images):
+        embeddings = self.features(images.squeeze(0))
+        weights = torch.softmax(self.attention(embeddings).T, dim=1)
+        probability = self.classifier(weights @ embeddings)
+        return probability, (probability >= 0.5).float()
+
+    def objective(self, images, label):
+        probability = self.forward(images)[0].clamp(min=1e-5, max=1 - 1e-5)
+        return -(label * probability.log() + (1 - label) * (1 - probability).log())
+
+    def error(self, images, label):
+        return 1 - self.forward(images)[1].eq(label).float().mean().item()
+
+    def train_for(self, epochs):
+        self.train()
+        for _ in range(epochs):
+            total = 0.0
+            for images, label in self.loader:
+                self.optimizer.zero_grad()
+                loss = self.objective(images, label)
+                total += loss.item()  # as the published loop sums it up
+                self.error(images, label)
+                loss.backward()
+                self.optimizer.step()
+
+    def judge(self):
+        self.eval()
+        with torch.no_grad():
+            return torch.cat([self.forward(images)[0].ravel() for images, _ in self.in_order]).numpy()
+
+
+class Torchmil:
+    """torchmil's Trainer and ABMIL."""
+
+    def __init__(self, bags, batch_size):
+        self.model = ABMIL(in_shape=(1, 28, 28), att_dim=L, feat_ext=LeNet())
+        self.trainer = PeerTrainer(self.model, adam(self.model), device="cpu", disable_pbar=True, verbose=False)
+        self.items = [{"X": images, "Y": torch.tensor(label)} for images, label in tensors(bags)]
+        self.loader = DataLoader(self.items, batch_size=batch_size, shuffle=True, collate_fn=collate_fn)
+        self.one = DataLoader(self.items[:1], batch_size=1, collate_fn=collate_fn)
+
+    def train_for(self, epochs):
+        self.trainer.train(epochs, self.loader, self.one)
+
+    def judge(self):
+        self.model.eval()
+        with torch.no_grad():
+            return torch.cat([self.model(item["X"][None]).ravel() for item in self.items]).numpy()
+
+
+class Ours:
+    """Our training loop with one engine or the other."""
+
+    def __init__(self, engine, bags, batch_size):
+        self.engine, self.bags = engine, bags
+        self.estimator = BagClassifier(
+            encoder="lenet",
+            pooling="attention",
+            attention_width=L,
+            optimizer="adam",
+            learning_rate=RATE,
+            weight_decay=DECAY,
+            batch_size=batch_size,
+            random_state=0,
+        )
+        self.settings, self.task, _ = self.estimator._plan(bags, bags.labels, None)
+        self.estimator.model_ = self.estimator._build(bags)
+
+    def train_for(self, epochs):
+        settings, estimator = replace(self.settings, epochs=epochs), self.estimator
+        Trainer(estimator.model_, estimator.likelihood_, self.task, settings, engine=self.engine).run()
+
+    def judge(self):
+        return infer(self.estimator.model_, self.bags, torch.device("cpu")).scores.ravel()
+
+
+OURS = {"torch": partial(Ours, TorchEngine), "fused": partial(Ours, FusedEngine)}
+WAYS = {"published": Published, **({"torchmil": Torchmil} if ABMIL else {}), **OURS}
+
+
+def check(name, bags, batch_size):
+    """Refuse to time what does not learn."""
+    torch.manual_seed(0)
+    way = WAYS[name](bags, batch_size)
+    before = roc_auc_score(bags.labels, way.judge())
+    way.train_for(LEARNED)
+    after = roc_auc_score(bags.labels, way.judge())
+    print(f"{name}, {batch_size} a step: AUC of the training bags {before:.3f} → {after:.3f}", flush=True)
+    if after <= max(0.9, before):
+        sys.exit(f"{name} does not learn: there is nothing to time")
+
+
+def measure(name, bags, batch_size):
+    """(wall, processor) milliseconds a bag."""
+    way = WAYS[name](bags, batch_size)
+    wall, processor = time.perf_counter(), time.process_time()
+    way.train_for(1)
+    return (time.perf_counter() - wall) / len(bags) * 1e3, (time.process_time() - processor) / len(bags) * 1e3
+
+
+def compare(size, batch_size):
+    """Rows of the table."""
+    bags = load_dataset("mnist-bags", n_bags=TIMED[size], mean_size=size)
+    rounds = [{name: measure(name, bags, batch_size) for name in WAYS} for _ in range(ROUNDS)]
+    for name in WAYS:
+        wall, processor = (statistics.median(found[name][clock] for found in rounds) for clock in (0, 1))
+        faster = [
+            statistics.median(found["published"][clock] / found[name][clock] for found in rounds) for clock in (0, 1)
+        ]
+        row = {"images in a bag": size, "bags a step": 1 if name == "published" else batch_size, "way": name}
+        row |= {"wall, ms a bag": f"{wall:.2f}", "processor, ms a bag": f"{processor:.2f}"}
+        yield row | {"× published, wall": f"{faster[0]:.2f}", "× published, processor": f"{faster[1]:.2f}"}
+
+
+def main():
+    torch.set_num_threads(1)
+    learned = load_dataset("mnist-bags", n_bags=N_BAGS, mean_size=10)
+    for batch_size in (1, 8):
+        for name in WAYS:
+            check(name, learned, batch_size)
+    rows = []
+    for setting in SETTINGS:
+        for row in compare(*setting):
+            print(row, flush=True)
+            rows.append(row)
+    text = (
+        f"{conditions(f'Numba {numba.__version__}')}. MNIST-bags; medians of {ROUNDS} interleaved rounds, ratios "
+        "within a round: how many times as fast as the published manner. Made by `python benchmarks/images.py`."
+    )
+    write("images", "Bags of images: the time of a training step", text, rows)
+
+
+if __name__ == "__main__":
+    main()
