@@ -2,9 +2,14 @@ import numpy as np
 import pytest
 
 pytest.importorskip("numba")
-from numba import types
+from numba import njit, types
 
 from bagwise.training.fused.beginning import _begin, _end, take
+
+
+@njit
+def taken(rows, n_rows, kept, scale, values, active, counts, members, sizes):
+    take(rows, n_rows, kept, scale, values, active, counts, members, sizes)
 
 
 @pytest.mark.parametrize(("choose", "n_arguments"), [(_begin, 4), (_end, 7)])
@@ -20,7 +25,7 @@ def test_an_encoder_without_layers_takes_the_rows_that_dropout_keeps():
     rows, kept = np.array([[1.0, 0.0, -3.0], [4.0, 5.0, 6.0]]), np.array([[1, 1, 1], [0, 1, 1]], np.uint8)
     values, active, members = np.zeros((2, 3)), np.zeros((2, 3), np.int64), np.zeros((3, 2), np.int64)
     counts, sizes = np.zeros(2, np.int64), np.ones(3, np.int64)
-    take.py_func(rows, 2, kept, 2.0, values, active, counts, members, sizes)
+    taken(rows, 2, kept, 2.0, values, active, counts, members, sizes)
     assert values.tolist() == [[2, 0, -6], [0, 10, 12]]
     assert [active[k, : counts[k]].tolist() for k in range(2)] == [[0, 2], [1, 2]]
     assert [members[column, : sizes[column]].tolist() for column in range(3)] == [[0], [1], [0, 1]]
