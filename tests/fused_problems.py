@@ -71,6 +71,7 @@ def problem(
     encoder="small",
     dtype=torch.float64,
     seed=3,
+    augmentation=None,
     **settings,
 ):
     """A model of its own for every call, the same for the same arguments."""
@@ -92,14 +93,16 @@ def problem(
         settings=Settings(attention_width=4),
         generator=torch.Generator().manual_seed(seed),
     )
-    model.encoder = torch.nn.Sequential(Prepare(shape, scaling(given.instances, True)), model.encoder)
+    prepare, before = Prepare(shape, scaling(given.instances, True)), [] if augmentation is None else [augmentation]
+    model.encoder = torch.nn.Sequential(*before, prepare, model.encoder)
     model = model.to(dtype).to(memory_format=torch.channels_last)
     generator = np.random.default_rng(seed)
     importance = generator.uniform(0.5, 2.0, N_BAGS).astype(np.float64 if dtype == torch.float64 else np.float32)
     task = Task(given, generator.integers(0, n_classes, N_BAGS), importance)
     defaults = {"weight_decay": 0.01}
     chosen = TrainingSettings(optimizer=optimizer, **{**defaults, **settings})
-    return Problem(model, likelihood, task, chosen.build_optimizer(model.parameters()), 7, torch.device("cpu"))
+    optimizer = chosen.build_optimizer(model.parameters())
+    return Problem(model, likelihood, task, optimizer, 7, torch.device("cpu"), most_instances=chosen.most_instances)
 
 
 def batches(n_steps, size=1, seed=0):

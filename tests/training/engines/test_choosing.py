@@ -36,6 +36,7 @@ def test_auto_takes_the_fused_engine_where_it_can():
         ({"pooling": "noisy-or", "level": "instance"}, "NoisyOr is not among its parts"),
         ({"device": "meta"}, "the device is meta"),
         ({"settings": TrainingSettings(epochs=2)}, "few steps"),
+        ({"settings": TrainingSettings(epochs=200)}, "few steps"),
     ],
 )
 def test_auto_falls_back_to_torch_and_says_why(options, reason):
@@ -62,6 +63,10 @@ def test_large_batches_are_left_to_torch_unless_fused_is_asked_for():
     assert choose_engine("auto", *arguments, settings, torch.device("cpu")).name == "fused"
     assert choose_engine("auto", *arguments, large, torch.device("cpu")).remark == "large batches"
     assert choose_engine("fused", *arguments, large, torch.device("cpu")).name == "fused"
+
+
+def test_fewer_steps_are_worth_it_with_images():
+    assert chosen("auto", encoder="two stages", settings=TrainingSettings(epochs=200)).name == "fused"
 
 
 def test_convolutions_are_faster_in_large_batches_too():

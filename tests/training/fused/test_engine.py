@@ -1,5 +1,6 @@
 """The fused engine is the same mathematics as torch's autograd: shown in float64, and bounded in float32."""
 
+import copy
 import threading
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 import torch
 from sklearn.base import clone
 
+from bagwise.augmentation import Augmentation
 from bagwise.bags import Bags
 from bagwise.datasets import load_dataset
 from bagwise.dropout import Dropout
@@ -244,3 +246,22 @@ def test_every_draw_of_dropout_differs_between_steps_and_layers():
         ends.append(weights(given))
     assert not torch.equal(*ends)
     assert sum(isinstance(part, Dropout) for part in given.model.modules()) == 3
+
+
+class Noise(Augmentation):
+    """Adds to every number of an image, another number to each image."""
+
+    def forward(self, instances):
+        added = torch.from_numpy(self.draw(len(instances), 1))
+        return instances + added.view(-1, *[1] * (instances.ndim - 1))
+
+
+@pytest.mark.parametrize("encoder", ["small", "two stages"])
+@pytest.mark.parametrize("words", [{"most_instances": 2}, {"augmentation": Noise()}], ids=["sampled", "augmented"])
+def test_what_a_step_draws_of_its_instances_is_what_torchs_engine_draws(encoder, words):
+    plain, one, other = (problem(encoder=encoder, **each) for each in ({}, copy.deepcopy(words), copy.deepcopy(words)))
+    by_fused, by_torch = (
+        losses(kind(given), batches(40, 2), 0.01) for kind, given in ((FusedEngine, one), (TorchEngine, other))
+    )
+    np.testing.assert_allclose(by_fused, by_torch, rtol=0, atol=1e-9)
+    assert np.abs(by_fused - losses(FusedEngine(plain), batches(40, 2), 0.01)).max() > 1e-3

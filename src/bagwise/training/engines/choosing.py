@@ -23,7 +23,8 @@ from bagwise.training.tasks import Task
 ENGINES = ("auto", "torch", "fused")
 COMPILING = "its first use compiles it, which takes about half a minute"
 INSTALL = "pip install 'bagwise[fast]'"
-FEW_STEPS = 5000  # torch does them in the half minute that compiling the kernels for the first time takes, or in less
+FEW_STEPS = 5000  # torch does them in less than the half minute that compiling the kernels takes for the first time …
+FEW_WITH_IMAGES = 1000  # … and these too, but its steps are slower, and kernels once compiled are kept
 MANY_ROWS = 256  # a batch, from which on torch's matrix products are as fast; its convolutions are slower throughout
 MOST_NUMBERS = 1 << 27  # of prepared instances, which the fused engine holds in memory
 MOST_ROWS = 1 << 14  # of a bag, whose embeddings it holds; torch reads larger ones in pieces
@@ -47,7 +48,7 @@ def choose_engine(
     name = choose(name, {engine: engine for engine in ENGINES}, "engine")
     if name == "torch":
         return Choice("torch", TorchEngine)
-    obstacle = _obstacle(model, likelihood, task, settings, device)
+    obstacle = _obstacle(model, likelihood, task, settings.most_instances, device)
     if name == "fused" and obstacle:
         raise InputError(f"engine 'fused' cannot train this: {obstacle}; use engine='auto' or 'torch'")
     reason = obstacle or (_slower(model, task, settings) if name == "auto" else "")
@@ -60,29 +61,27 @@ def _fused(problem: Problem) -> Engine:
     return FusedEngine(problem)
 
 
-def _obstacle(
-    model: nn.Module, likelihood: Likelihood, task: Task, settings: TrainingSettings, device: torch.device
-) -> str:
+def _obstacle(model: nn.Module, likelihood: Likelihood, task: Task, most: int | None, device: torch.device) -> str:
     """Why the fused engine cannot train a model, or nothing."""
-    if settings.most_instances is not None:
-        return "it reads whole bags, and most_instances is given"
     if device.type != "cpu":
         return f"it computes on the CPU, and the device is {device.type}"
-    if task.bags.n_instances * math.prod(task.bags.instance_shape) > MOST_NUMBERS:
-        return "the instances are too many to be held in memory as floats"
-    if task.bags.sizes.max() > MOST_ROWS:
-        return f"a bag has {task.bags.sizes.max():,} instances, more than {MOST_ROWS:,}"
     try:
-        take_apart(model, likelihood)
+        parts = take_apart(model, likelihood)
     except OutOfReach as reason:
         return str(reason)
+    held_at_once = most is None and not parts.augmentations
+    if held_at_once and task.bags.n_instances * math.prod(task.bags.instance_shape) > MOST_NUMBERS:
+        return "the instances are too many to be held in memory as floats"
+    largest = min(int(task.bags.sizes.max()), most or MOST_ROWS + 1)
+    if largest > MOST_ROWS:
+        return f"a bag has {task.bags.sizes.max():,} instances, more than {MOST_ROWS:,}"
     return "" if importlib.util.find_spec("numba") else f"Numba is not installed ({INSTALL})"
 
 
 def _slower(model: nn.Module, task: Task, settings: TrainingSettings) -> str:
     """Why torch is the faster, or nothing."""
     batches = math.ceil(len(task.bags) / settings.batch_size)
-    if settings.epochs * batches < FEW_STEPS:
-        return "few steps"
     convolves = any(isinstance(part, nn.Conv2d) for part in model.modules())
+    if settings.epochs * batches < (FEW_WITH_IMAGES if convolves else FEW_STEPS):
+        return "few steps"
     return "large batches" if not convolves and task.bags.n_instances / batches > MANY_ROWS else ""

@@ -4,15 +4,17 @@ The weights are the torch module's and the moments the torch optimiser's: after 
 checkpoints, validation and saving see no difference between engines.
 """
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
-from torch import optim
+from torch import nn, optim
 
+from bagwise.augmentation import augmented_shape
 from bagwise.inputs import encoder_shape
 from bagwise.training.engines.contract import Diverged, Engine, Problem, Sums
 from bagwise.training.fused.layout import Layout
-from bagwise.training.fused.lessons import prepare_lessons
+from bagwise.training.fused.lessons import Drawn, Prepared
 from bagwise.training.fused.plan import Room, room
 from bagwise.training.fused.reach import take_apart
 from bagwise.training.fused.rules import ADAM, NESTEROV, SGD, Rule
@@ -28,39 +30,43 @@ class FusedEngine(Engine):
     name = "fused"
 
     def __init__(self, problem: Problem) -> None:
-        model, self.sizes, self.optimizer = problem.model, problem.task.bags.sizes, problem.optimizer
+        model, bags, self.optimizer = problem.model, problem.task.bags, problem.optimizer
         parts = take_apart(model, problem.likelihood)
-        self.lessons = prepare_lessons(problem.task, parts.prepare, next(model.parameters()).dtype, bool(parts.stages))
-        shape = problem.task.bags.instance_shape
+        draws = parts.augmentations or problem.most_instances is not None
+        self.source = Drawn(problem, parts) if draws else Prepared(problem, parts)
+        shape = augmented_shape(nn.Sequential(*parts.augmentations), bags.instance_shape)
         shape = shape if parts.prepare is None else encoder_shape(shape)
+        self.n_numbers = math.prod(shape)
         self.layout = Layout(parts, model, problem.likelihood, shape)
         self.shared = Shared(self.layout.slots, self.layout.size, self.optimizer)
         self.seed = np.uint64(problem.seed % (1 << 64))
-        self.stride = max(1, ROWS_A_CALL * len(self.sizes) // int(self.sizes.sum()))
+        sizes = np.minimum(bags.sizes, problem.most_instances or bags.n_instances)
+        self.stride = max(1, ROWS_A_CALL * len(sizes) // int(sizes.sum()))
         self.room = self._room(1, 1)
 
     def run(self, batches: Sequence[np.ndarray], first_step: int, learning_rate: float) -> Sums:
-        order, edges = np.concatenate(batches).astype(np.int64), np.cumsum([0, *map(len, batches)])
-        self._make_room(order, edges)
+        edges = np.cumsum([0, *map(len, batches)])
+        lessons, order = self.source.read(batches, first_step)
+        self._make_room(np.diff(lessons.offsets)[order], edges)
         rule = rule_of(self.optimizer, learning_rate)
         plan, flat = self.layout.plan, self.shared.flat
         place = (self.seed, first_step, self.shared.done)
-        loss, errors, batch, bag = steps(plan, rule, flat, self.lessons, self.room, order, edges, *place)
+        loss, errors, batch, bag = steps(plan, rule, flat, lessons, self.room, order, edges, *place)
         if batch >= 0:
-            raise Diverged(batch, bag)
+            own = order[edges[batch] : edges[batch + 1]]
+            raise Diverged(batch, int(batches[batch][np.flatnonzero(own == bag)[0]]))
         self.shared.store(len(batches))
         return Sums(float(loss), float(errors))
 
-    def _make_room(self, order: np.ndarray, edges: np.ndarray) -> None:
-        """Room for the largest of the batches."""
-        n_rows = int(np.add.reduceat(self.sizes[order], edges[:-1]).max())
+    def _make_room(self, sizes: np.ndarray, edges: np.ndarray) -> None:
+        """Room for the largest of the batches, by the sizes of all their bags."""
+        n_rows = int(np.add.reduceat(sizes, edges[:-1]).max())
         n_bags = int(np.diff(edges).max())
         if n_rows > len(self.room.rows) or n_bags >= len(self.room.edges):
             self.room = self._room(n_rows, n_bags)
 
     def _room(self, n_rows: int, n_bags: int) -> Room:
-        instances = self.lessons.instances
-        return room(self.layout.plan, instances.shape[1], n_rows, n_bags, self.layout.size, instances.dtype)
+        return room(self.layout.plan, self.n_numbers, n_rows, n_bags, self.layout.size, self.shared.flat.weights.dtype)
 
 
 def rule_of(optimizer: optim.Optimizer, learning_rate: float) -> Rule:

@@ -1,8 +1,8 @@
 """Which models the fused engine reaches: a model is taken into its parts, or the reason is given why it is not.
 
-Encoder: standardisation, then stages of convolution, max pooling and ReLU, or none, then fully connected layers with
-ReLU and dropout, or none. Pooling: mean, max, attention or gated attention with one head, at either level. Head:
-linear, or one of the connections.
+Encoder: augmentation, or none, standardisation, then stages of convolution, max pooling and ReLU, or none, then fully
+connected layers with ReLU and dropout, or none. Pooling: mean, max, attention or gated attention with one head, at
+either level. Head: linear, or one of the connections.
 """
 
 from collections.abc import Iterator
@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn
 
+from bagwise.augmentation import Augmentation
 from bagwise.connections import DeepSupervision, Layered, Residual
 from bagwise.dropout import Dropout
 from bagwise.inputs import Prepare
@@ -33,6 +34,7 @@ class Dense(NamedTuple):
 class Parts(NamedTuple):
     """What a model within reach consists of."""
 
+    augmentations: list[Augmentation]  # of the instances as they are stored
     prepare: Prepare | None
     stages: list[nn.Conv2d]  # each with max pooling and ReLU behind it
     layers: list[Dense]
@@ -61,13 +63,16 @@ def take_apart(model: nn.Module, likelihood: Likelihood) -> Parts:
     pooling = _of((Mean, MeanProbability, Max, Attention, GatedAttention), pooling)
     if getattr(pooling, "heads", 1) != 1:
         raise OutOfReach(f"its attention has {pooling.heads} heads")
+    augmentations = []
+    while leaves and isinstance(leaves[0], Augmentation):
+        augmentations.append(leaves.pop(0))
     prepare = leaves.pop(0) if leaves and type(leaves[0]) is Prepare else None
     stages = _stages(leaves)
     if stages and prepare is None:
         raise OutOfReach("its images are not prepared")
     connected = len(leaves) == 1 and type(leaves[0]) is Layered
     layers = _layered(leaves[0]) if connected else _layers(leaves)
-    return _checked(Parts(prepare, stages, layers, connected, pooling, classifier, head), model)
+    return _checked(Parts(augmentations, prepare, stages, layers, connected, pooling, classifier, head), model)
 
 
 def _check_weights(model: nn.Module) -> None:
