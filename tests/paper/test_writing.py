@@ -1,15 +1,32 @@
 import csv
 
-from bagwise.paper.published import Published
-from bagwise.paper.recipes import RECIPES
-from bagwise.paper.results import Result
+from bagwise.comparing import compare
+from bagwise.comparing.plan import make_plan
+from bagwise.paper.recipes import Recipe, Setting
 from bagwise.paper.writing import write_results
 
+PLAN = make_plan("needles", {"naive": {}}, options={"n_bags": 20}, folds=2)
+SETTINGS = [Setting("one", "table1", "musk1", [PLAN])]
+RECIPE = Recipe("Needles", "accuracy", False, lambda repeats, quick: SETTINGS)
 
-def test_numbers_and_page_are_written(tmp_path):
-    result = Result("table1", "attention", "musk1", Published(0.892, 0.04), 0.88, 0.01, 0.02, 5, 50)
-    page = write_results(tmp_path, RECIPES["table1"], [result])
-    assert "0.880±0.020 / 0.892±0.040" in page.read_text(encoding="utf-8")
-    with (tmp_path / "results.csv").open() as stream:
-        (row,) = csv.DictReader(stream)
-    assert (row["ours"], row["paper"], row["n_fits"], row["intervals_meet"]) == ("0.88", "0.892", "50", "True")
+
+def rows(path):
+    with path.open() as stream:
+        return list(csv.DictReader(stream))
+
+
+def test_numbers_pages_and_every_fit_are_written(tmp_path):
+    comparison = compare(tmp_path / "one" / "draw-0", PLAN)
+    (result,) = write_results(tmp_path, RECIPE, SETTINGS)
+    assert f"| naive | {result.mean:.3f}±{result.fold_error:.3f} |" in (tmp_path / "results.md").read_text()
+    assert (tmp_path / "results.html").read_text().startswith("<!doctype html>")
+    (row,) = rows(tmp_path / "results.csv")
+    assert (row["method"], row["n_fits"], float(row["ours"])) == ("naive", "2", result.mean)
+    fits = rows(tmp_path / "fits.csv")
+    assert [(fit["setting"], fit["method"], fit["fold"]) for fit in fits] == [
+        ("one", "naive", "0"),
+        ("one", "naive", "1"),
+    ]
+    expected = [unit["metrics"]["bags"]["accuracy"] for unit in comparison.units["naive"]]
+    assert [float(fit["accuracy"]) for fit in fits] == expected
+    assert all(float(fit["fit_seconds"]) > 0 for fit in fits)

@@ -34,18 +34,18 @@ def reproduce(
 
 
 def _reproduce(experiment: str, out: Path, repeats: int, only: str, quick: bool, workers: int, output: Output) -> None:
+    from bagwise.paper.page import PAGE
     from bagwise.paper.recipes import RECIPES
     from bagwise.paper.reproduction import reproduce as run
-    from bagwise.paper.results import read_results, result_rows
-    from bagwise.paper.writing import write_results
+    from bagwise.paper.results import result_rows
+    from bagwise.paper.writing import FITS, RESULTS, TEXT, write_results
 
     words = [word.strip() for word in only.split(",") if word.strip()]
     with output.progress("models") as progress:
         place = run(out, experiment, repeats=repeats, quick=quick, only=words, workers=workers, progress=progress)
     recipe = RECIPES[experiment]
-    results = read_results(place, recipe, recipe.settings(repeats, quick))
-    page = write_results(place, recipe, results)
-    output.say(page.read_text(encoding="utf-8"))
-    output.wrote(page, "page")
-    output.wrote(place / "results.csv", "numbers")
-    output.result({"folder": str(place), "page": str(page), "results": result_rows(results)})
+    results = write_results(place, recipe, recipe.settings(repeats, quick))
+    output.say((place / TEXT).read_text(encoding="utf-8"))
+    for name, what in ((PAGE, "page"), (TEXT, "tables"), (RESULTS, "numbers"), (FITS, "every fit")):
+        output.wrote(place / name, what)
+    output.result({"folder": str(place), "page": str(place / PAGE), "results": result_rows(results)})

@@ -1,6 +1,7 @@
 """Figures: arrays and an Axes in, Axes out; no files, no model."""
 
 from bagwise.figures.bag_strip import draw_bag_strip
+from bagwise.figures.beside import draw_dots_beside, draw_lines_beside
 from bagwise.figures.box_plot import draw_box_plot
 from bagwise.figures.calibration import draw_calibration
 from bagwise.figures.confusion import draw_confusion
@@ -20,7 +21,9 @@ __all__ = [
     "draw_box_plot",
     "draw_calibration",
     "draw_confusion",
+    "draw_dots_beside",
     "draw_learning_curves",
+    "draw_lines_beside",
     "draw_patches",
     "draw_precision_recall",
     "draw_probability_histogram",

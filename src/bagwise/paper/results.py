@@ -95,6 +95,21 @@ def _fold_error(units: list[Unit], metric: str) -> float | None:
     return float(np.mean(each)) if each else None
 
 
+def fit_rows(place: Path, settings: Sequence[Setting]) -> Iterator[dict[str, Any]]:
+    """A line for each model that was trained and judged: where it stands, its metrics, and how long it took."""
+    for setting in settings:
+        for draw in sorted((place / setting.name).glob("draw-*"), key=_number):
+            for method, units in Comparison(draw).units.items():
+                for unit in units:
+                    placed = {"setting": setting.name, "draw": _number(draw), "method": method}
+                    yield {**placed, "repeat": unit["repeat"], "fold": unit["fold"], **_judged(unit)}
+
+
+def _judged(unit: Unit) -> dict[str, Any]:
+    numbers = {**unit["metrics"]["bags"], **{f"{what}_seconds": value for what, value in unit["seconds"].items()}}
+    return {name: None if value is None else float(f"{value:.6g}") for name, value in numbers.items()}
+
+
 def _number(path: Path) -> int:
     return int(path.name.removeprefix("draw-"))
 

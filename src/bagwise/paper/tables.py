@@ -1,6 +1,7 @@
-"""Results as a page of markdown: for each table of the paper ours beside its own, and whether the intervals meet."""
+"""Results as tables, each of the paper with ours beside its own, and as a page of markdown."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from bagwise.paper.recipes import Recipe
 from bagwise.paper.results import Result
@@ -12,41 +13,60 @@ LEGEND = (
 )
 
 
+class Table(NamedTuple):
+    """The numbers of one table."""
+
+    name: str
+    methods: list[str]
+    columns: list[str]
+    cells: dict[tuple[str, str], Result]  # by method and column; what is not run is missing
+
+    def repeats(self, column: str) -> str:
+        """How often the numbers of a column were repeated."""
+        found = sorted({result.n_repeats for (_, own), result in self.cells.items() if own == column})
+        return f"{found[0]}×" if len(found) == 1 else f"{found[0]}–{found[-1]}×"
+
+
+def tables(results: Sequence[Result]) -> list[Table]:
+    """One for each table of the paper, in the order of the results."""
+    return [
+        Table(
+            name,
+            list(dict.fromkeys(result.method for result in own)),
+            list(dict.fromkeys(result.column for result in own)),
+            {(result.method, result.column): result for result in own},
+        )
+        for name in dict.fromkeys(result.table for result in results)
+        if (own := [result for result in results if result.table == name])
+    ]
+
+
 def markdown(recipe: Recipe, results: Sequence[Result]) -> str:
     """The page of an experiment."""
-    parts = [f"# {recipe.title}", LEGEND]
-    for table in dict.fromkeys(result.table for result in results):
-        own = [result for result in results if result.table == table]
-        parts.append(f"## {table}\n\n{_table(own)}")
+    parts = [f"# {recipe.title}", LEGEND, *(f"## {table.name}\n\n{_markdown(table)}" for table in tables(results))]
     return "\n\n".join(parts) + "\n"
 
 
-def _table(results: Sequence[Result]) -> str:
-    columns = list(dict.fromkeys(result.column for result in results))
-    cells = {(result.method, result.column): result for result in results}
-    methods = dict.fromkeys(result.method for result in results)
-    repeats = {column: _repeats(results, column) for column in columns}
-    lines = [
-        f"| method | {' | '.join(f'{column} ({repeats[column]})' for column in columns)} |",
-        f"| --- |{' ---: |' * len(columns)}",
-    ]
-    for method in methods:
-        row = [_cell(cells[method, column]) if (method, column) in cells else "" for column in columns]
-        lines.append(f"| {method} | {' | '.join(row)} |")
+def _markdown(table: Table) -> str:
+    columns = [f"{column} ({table.repeats(column)})" for column in table.columns]
+    lines = [f"| method | {' | '.join(columns)} |", f"| --- |{' ---: |' * len(columns)}"]
+    for method in table.methods:
+        found = [table.cells.get((method, column)) for column in table.columns]
+        lines.append(f"| {method} | {' | '.join('' if result is None else _cell(result) for result in found)} |")
     return "\n".join(lines)
 
 
-def _repeats(results: Sequence[Result], column: str) -> str:
-    found = sorted({result.n_repeats for result in results if result.column == column})
-    return f"{found[0]}×" if len(found) == 1 else f"{found[0]}–{found[-1]}×"
-
-
 def _cell(result: Result) -> str:
-    ours = _valued(result.mean, result.error)
+    ours = valued(result.mean, result.error)
     if result.meets is False:
         ours = f"**{ours}**"
-    return ours if result.paper is None else f"{ours} / {_valued(*result.paper)}"
+    return ours if result.paper is None else f"{ours} / {valued(*result.paper)}"
 
 
-def _valued(mean: float, error: float | None) -> str:
+def valued(mean: float, error: float | None) -> str:
+    """A mean with its error, where it has one.
+
+    >>> valued(0.5, 0.0123), valued(0.5, None)
+    ('0.500±0.012', '0.500')
+    """
     return f"{mean:.3f}" if error is None else f"{mean:.3f}±{error:.3f}"

@@ -4,16 +4,21 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bagwise.files import atomic
-from bagwise.paper.recipes import Recipe
-from bagwise.paper.results import Result, result_rows
+from bagwise.paper.page import write_page
+from bagwise.paper.recipes import Recipe, Setting
+from bagwise.paper.results import Result, fit_rows, read_results, result_rows
 from bagwise.paper.tables import markdown
 from bagwise.runs import write_table
 
+RESULTS, FITS, TEXT = "results.csv", "fits.csv", "results.md"
 
-def write_results(place: Path, recipe: Recipe, results: Sequence[Result]) -> Path:
-    """Write results.csv and results.md, and say where the page is."""
-    write_table(place / "results.csv", result_rows(results))
-    page = place / "results.md"
-    with atomic(page) as draft:
+
+def write_results(place: Path, recipe: Recipe, settings: Sequence[Setting]) -> list[Result]:
+    """Write the numbers beside the paper's (csv, markdown, HTML) and a line for every fit (csv)."""
+    results = read_results(place, recipe, settings)
+    write_table(place / RESULTS, result_rows(results))
+    write_table(place / FITS, fit_rows(place, settings))
+    with atomic(place / TEXT) as draft:
         draft.write_text(markdown(recipe, results), encoding="utf-8")
-    return page
+    write_page(place, recipe, results)
+    return results

@@ -1,0 +1,77 @@
+"""The results of an experiment as one HTML page that stands alone: each table of the paper with its picture."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from markupsafe import Markup
+from matplotlib.figure import Figure
+
+from bagwise import figures
+from bagwise.files import atomic
+from bagwise.metric_names import METRICS
+from bagwise.paper.recipes import Recipe
+from bagwise.paper.results import Result
+from bagwise.paper.tables import LEGEND, Table, tables
+from bagwise.report.templating import fill_template
+
+PAGE = "results.html"
+
+
+def write_page(place: Path, recipe: Recipe, results: Sequence[Result]) -> Path:
+    """Write the page, and say where."""
+    found = tables(results)
+    page = fill_template(
+        "reproduction.html.j2",
+        title=recipe.title,
+        legend=LEGEND.replace("**bold**", "bold"),
+        tables=[(table, _picture(table, recipe)) for table in found],
+    )
+    with atomic(place / PAGE) as draft:
+        draft.write_text(page, encoding="utf-8")
+    return place / PAGE
+
+
+def _picture(table: Table, recipe: Recipe) -> Markup:
+    """Lines where the columns are numbers (of training bags), as the paper draws them, else dots for each column."""
+    numbers = all(column.isdigit() for column in table.columns)
+    with figures.styled():
+        figure = _lines(table, recipe) if numbers else _dots(table)
+        words = "Ours beside the paper's, with a bar of one error on each side."
+        return Markup(figures.svg_text(figure, f"picture-{table.name}".replace(" ", "-"), table.name, words))
+
+
+def _lines(table: Table, recipe: Recipe) -> Figure:
+    figure = Figure(figsize=(6.4, 4.4), layout="constrained")
+    axes = figure.subplots()
+    lines = {
+        method: (
+            [_value(table.cells.get((method, column))) for column in table.columns],
+            [_paper(table.cells.get((method, column))) for column in table.columns],
+        )
+        for method in table.methods
+    }
+    figures.draw_lines_beside(axes, [float(column) for column in table.columns], lines)
+    axes.set(xlabel="training bags", ylabel=METRICS[recipe.metric][0])
+    return figure
+
+
+def _dots(table: Table) -> Figure:
+    columns = len(table.columns)
+    figure = Figure(figsize=(1.3 + 1.7 * columns, 0.9 + 0.3 * len(table.methods)), layout="constrained")
+    for axes, column in zip(figure.subplots(1, columns, sharey=True, squeeze=False)[0], table.columns, strict=True):
+        pairs = {
+            method: (value, _paper(table.cells[method, column]))
+            for method in table.methods
+            if (value := _value(table.cells.get((method, column)))) is not None
+        }
+        figures.draw_dots_beside(axes, pairs, ("ours", "the paper's"))
+        axes.set(title=column.replace("_", " "))
+    return figure
+
+
+def _value(result: Result | None) -> tuple[float, float | None] | None:
+    return None if result is None else (result.mean, result.error)
+
+
+def _paper(result: Result | None) -> tuple[float, float | None] | None:
+    return None if result is None or result.paper is None else (result.paper.mean, result.paper.error)

@@ -1,0 +1,26 @@
+import re
+
+import pytest
+
+from bagwise.paper.page import write_page
+from bagwise.paper.published import Published
+from bagwise.paper.recipes import RECIPES
+from bagwise.paper.results import Result
+
+FAR = Result("table1", "attention", "musk1", Published(0.892, 0.04), 0.8, 0.01, 0.02, 5, 50)
+OWN = Result("table1", "naive <b>", "fox", None, 0.85, None, None, 1, 10)
+DRAWN = Result("mnist-bags-10", "attention", "50", Published(0.768, 0.054), 0.75, 0.03, None, 5, 5)
+
+
+def test_every_number_stands_in_the_table_and_words_are_escaped(tmp_path):
+    text = write_page(tmp_path, RECIPES["table1"], [FAR, OWN]).read_text(encoding="utf-8")
+    assert re.search(r"<b>0.800</b> ± 0.020<br><small>0.892 ± 0.040</small>", text)
+    assert "naive &lt;b&gt;" in text
+    assert "naive <b>" not in text
+    assert "http" not in text.replace("http-equiv", "").replace("http://www.w3.org", "")
+
+
+@pytest.mark.parametrize("results", [[FAR, OWN], [DRAWN, DRAWN._replace(column="100", paper=None)], [FAR, DRAWN]])
+def test_every_table_has_its_picture(tmp_path, results):
+    text = write_page(tmp_path, RECIPES["mnist-bags"], results).read_text(encoding="utf-8")
+    assert text.count("<svg") == len({result.table for result in results})
