@@ -8,6 +8,7 @@ import typer
 from bagwise.cli.app import app
 from bagwise.cli.output import Json, Output, Quiet
 
+FIGURES = "figures"
 EXAMPLE = "Example: bagwise reproduce table1 --only musk1 --repeats 1 --workers 2"
 
 
@@ -27,10 +28,24 @@ def reproduce(
 
     output = Output(quiet, as_json)
     if experiment == "list":
-        output.table("experiments", [(name, recipe.title) for name, recipe in RECIPES.items()])
-        output.result({name: recipe.title for name, recipe in RECIPES.items()})
+        titles = {**{name: recipe.title for name, recipe in RECIPES.items()}, FIGURES: "Pictures of bags and heatmaps"}
+        output.table("experiments", list(titles.items()))
+        output.result(titles)
+        return
+    if experiment == FIGURES:
+        _draw(out / FIGURES, quick, output)
         return
     _reproduce(experiment, out, repeats, only, quick, workers, output)
+
+
+def _draw(folder: Path, quick: bool, output: Output) -> None:
+    from bagwise.paper.pictures import draw_pictures
+
+    with output.progress("pictures") as progress:
+        made = draw_pictures(folder, quick=quick, progress=progress)
+    for path in made:
+        output.wrote(path, "picture")
+    output.result({"folder": str(folder), "pictures": [str(path) for path in made]})
 
 
 def _reproduce(experiment: str, out: Path, repeats: int, only: str, quick: bool, workers: int, output: Output) -> None:
