@@ -27,7 +27,7 @@ def draw_digits(folder: Path, quick: bool) -> list[Path]:
     """One picture a kind of bag: the first of that kind among the test bags."""
     count, epochs = (20, 2) if quick else (200, 20)
     training = load_dataset("mnist-bags", split="train", n_bags=count)
-    test = load_dataset("mnist-bags", split="test", n_test_bags=100)
+    test = load_dataset("mnist-bags", split="test", n_bags=100)
     network = {"encoder": "lenet", "pooling": "attention", "epochs": epochs}
     model = trained(folder / "models" / "digits", training, **network)
     return [_draw(folder, kind, test[[first_bag(test, fits)]], model) for kind, fits in KINDS.items()]

@@ -17,7 +17,7 @@ TRAINING_BAGS = (50, 100, 150, 200, 300, 400, 500)
 
 
 def mnist_bags(repeats: int, quick: bool) -> list[Setting]:
-    """Every mean size and number of training bags; each repeat draws new training bags, the test bags stay."""
+    """Every mean size and number of training bags; each repeat draws new training and new test bags."""
     sizes, counts = ((10,), (50,)) if quick else (MEAN_SIZES, TRAINING_BAGS)
     return [
         Setting(
