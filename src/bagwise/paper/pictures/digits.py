@@ -54,7 +54,7 @@ def _draw(folder: Path, kind: str, bag: Bags, model: BagClassifier) -> Path:
     )
     with figures.styled():
         rows = -(-len(weights) // COLUMNS)
-        figure = Figure(figsize=(9.0, 0.5 + 1.0 * rows), layout="constrained", facecolor="white")
+        figure = Figure(figsize=(9.0, 0.4 + 0.85 * rows), layout="constrained", facecolor="white")
         axes = figures.draw_bag_strip(figure.subplots(), bag.instances, weights, key, columns=COLUMNS)
         axes.set_title(f"{kind}: probability of a nine {probability:.3f}", fontsize=9)
         with atomic(folder / f"{name}.png") as draft:
