@@ -12,6 +12,8 @@ from bagwise.augmentation.histology import HistologyAugmentation
 from bagwise.errors import InputError
 from bagwise.names import choose
 
+SMALLEST = 16  # pixels, of images that bear to be moved by two
+
 
 def nucleus() -> nn.Sequential:
     """For patches stored with a margin around 27 pixels, a nucleus each: its mark moved, then as histology."""
@@ -25,13 +27,25 @@ AUGMENTATIONS: dict[str, Callable[[], nn.Module]] = {
 }
 
 
-def build_augmentation(augmentation: Any) -> nn.Module:
-    """The module itself, or the one of that name with its defaults."""
-    if isinstance(augmentation, nn.Module):
+def fitting(instance_shape: tuple[int, ...]) -> str | None:
+    """The augmentation that "auto" stands for; vectors and images too small to be moved have none.
+
+    >>> fitting((28, 28)), fitting((27, 27, 3)), fitting((8, 8)), fitting((166,))
+    ('affine', 'histology', None, None)
+    """
+    if len(instance_shape) < 2 or min(instance_shape[:2]) < SMALLEST:
+        return None
+    return {2: "affine", 3: "histology" if instance_shape[-1] == 3 else None}[len(instance_shape)]
+
+
+def build_augmentation(augmentation: Any, instance_shape: tuple[int, ...]) -> nn.Module | None:
+    """The module itself, or the one of that name with its defaults; "auto" takes what fits the instances."""
+    if augmentation is None or isinstance(augmentation, nn.Module):
         return augmentation
     if not isinstance(augmentation, str):
         raise InputError(f"augmentation is a {type(augmentation).__name__}; give a name or a module")
-    return choose(augmentation, AUGMENTATIONS, "augmentation")()
+    builds = {"auto": lambda: build_augmentation(fitting(instance_shape), instance_shape), **AUGMENTATIONS}
+    return choose(augmentation, builds, "augmentation")()
 
 
 def augmented_shape(augmentation: nn.Module, instance_shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -37,7 +37,7 @@ PARAMETERS: dict[str, Parameter] = {
     "momentum": Parameter(float, "For sgd and nesterov."),
     "schedule": Parameter(str, "How the learning rate falls: constant, linear or cosine."),
     "dropout": Parameter(float, "Probability; the encoder's own if not given."),
-    "augmentation": Parameter(str, "Of training images: histology, nucleus or affine."),
+    "augmentation": Parameter(str, "Of training images: auto, histology, nucleus or affine."),
     "standardize": Parameter(bool, "Scale features by the training bags."),
     "validation": Parameter(float, "Share of the bags that chooses the best epoch."),
     "patience": Parameter(int, "Stop when the best epoch lies so many epochs back."),

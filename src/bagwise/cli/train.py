@@ -24,6 +24,9 @@ def train(
         Path | None, typer.Option(help="A file with the columns train, val, test: which bags are for what.")
     ] = None,
     data_option: Annotated[list[str] | None, typer.Option(help="NAME=VALUE for the data set's loader.")] = None,
+    preset: Annotated[
+        str | None, typer.Option(help="bagwise: gated attention, augmented and averaged; other flags win.")
+    ] = None,
     config: Annotated[Path | None, typer.Option(help="TOML file of the same words; flags win.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was cut.")] = False,
     quiet: Quiet = False,
@@ -35,6 +38,10 @@ def train(
     Without --test the data set's own test bags are used, or a fifth of the bags, held out by class and by group.
     """
     parameters, options = gather(flags, config)
+    if preset is not None:
+        from bagwise.estimators.presets import preset as preset_parameters
+
+        parameters = {**preset_parameters(preset), **parameters}
     source = {
         "data": data,
         "options": options | read_options(data_option or []),

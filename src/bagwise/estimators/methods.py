@@ -13,6 +13,7 @@ from bagwise.estimators.kernels.graph_kernel import MiGraph
 from bagwise.estimators.kernels.minimax_kernel import MinimaxKernel
 from bagwise.estimators.kernels.set_kernel import MIKernel
 from bagwise.estimators.network import BagClassifier
+from bagwise.estimators.presets import PRESETS
 from bagwise.estimators.svm.instance_svm import MiSVM
 from bagwise.estimators.svm.witness_svm import MISVM
 from bagwise.estimators.vectors.fisher_vector import MiFV
@@ -55,6 +56,7 @@ METHODS: dict[str, Method] = {
     "instance+mean": _network(pooling="mean", level="instance"),
     "embedding+max": _network(pooling="max"),
     "embedding+mean": _network(pooling="mean"),
+    "bagwise": _network("gated attention, augmented and averaged", **PRESETS["bagwise"]),
     "extra trees": Method(PooledClassifier, {}, "Geurts et al. 2006, on mean, min and max of each bag"),
     "naive": Method(NaiveClassifier, {}, "every instance with its bag's label"),
 }

@@ -50,7 +50,8 @@ class BagClassifier(BagEstimator):
     schedule : how the learning rate falls: "constant", "linear" or "cosine"
     dropout : probability; None leaves the encoder's own (0.5 for mlp and nucleus cnn, 0 for lenet)
     augmentation : None, "histology" (stains, turns, mirrors), "nucleus" (the same of a shifted crop of 27 pixels),
-        "affine" (grey images), or a module; acts in training
+        "affine" (grey images), "auto" (affine for grey images, histology for coloured ones, none for vectors), or a
+        module; acts in training
     standardize : learn mean and deviation of each feature (or channel) from the training instances
     validation : share of the bags held out to choose the best epoch by error + loss; None trains to the last epoch
     patience : stop when the best epoch lies so many epochs back (needs validation)
@@ -302,7 +303,8 @@ class BagClassifier(BagEstimator):
 
     def _build(self, bags: Bags) -> models.BagModel:
         """The untrained network for these bags; the caller's modules are copied, so that they stay as they were."""
-        augmentation = [] if self.augmentation is None else [build_augmentation(copy.deepcopy(self.augmentation))]
+        built = build_augmentation(copy.deepcopy(self.augmentation), bags.instance_shape)
+        augmentation = [] if built is None else [built]
         shape = augmented_shape(nn.Sequential(*augmentation), bags.instance_shape)
         generator = torch.Generator().manual_seed(randomness.integer(self.seed_, Purpose.INITIALIZATION))
         prepare = Prepare(bags.instance_shape, scaling(bags.instances, self.standardize))

@@ -25,7 +25,7 @@ SELECTION = {  # within the training folds, by three folds of theirs
     **{method: {"C": [1.0, 10.0], **SCALINGS} for method in ("mi-SVM", "MI-SVM")},
     **dict.fromkeys(("MI-Kernel", "mi-Graph", "minimax kernel"), SCALINGS),
 }
-BASELINES = ("minimax kernel", "instance+mean", "embedding+mean", "extra trees", "naive")
+BASELINES = ("bagwise", "minimax kernel", "instance+mean", "embedding+mean", "extra trees", "naive")
 
 
 def table1(repeats: int, quick: bool) -> list[Setting]:

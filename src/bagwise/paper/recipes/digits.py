@@ -12,6 +12,7 @@ from bagwise.estimators.methods import METHODS
 from bagwise.paper.published import published
 from bagwise.paper.recipes.contract import Setting
 
+EPOCHS, EPOCHS_AUGMENTED = 20, 80  # images that are never the same twice bear more epochs
 MEAN_SIZES = (10, 50, 100)
 TRAINING_BAGS = (50, 100, 150, 200, 300, 400, 500)
 
@@ -24,19 +25,20 @@ def mnist_bags(repeats: int, quick: bool) -> list[Setting]:
             f"size-{size}-bags-{count}",
             f"mnist-bags-{size}",
             str(count),
-            [_digits(size, count, draw, 100 if quick else 1000, 2 if quick else 20) for draw in range(repeats)],
+            [_digits(size, count, draw, quick) for draw in range(repeats)],
         )
         for size in sizes
         for count in counts
     ]
 
 
-def _digits(size: int, count: int, draw: int, n_test_bags: int, epochs: int) -> Plan:
-    network = {"encoder": "lenet", "learning_rate": 5e-4, "weight_decay": 1e-4, "epochs": epochs}
+def _digits(size: int, count: int, draw: int, quick: bool) -> Plan:
+    network = {"encoder": "lenet", "learning_rate": 5e-4, "weight_decay": 1e-4, "epochs": 2 if quick else EPOCHS}
     machine = {"C": 5.0, "gamma": 0.0005, "max_iterations": 200, "calibration": 0}
     methods = dict.fromkeys(method for method, _ in published("mnist-bags-10"))
     parameters: dict[str, dict[str, Any]] = {
         method: network if METHODS[method].kind is BagClassifier else machine for method in methods
     }
-    options = {"mean_size": size, "n_bags": count, "n_test_bags": n_test_bags, "seed": draw}
+    parameters["bagwise"] = {**network, "epochs": 2 if quick else EPOCHS_AUGMENTED}
+    options = {"mean_size": size, "n_bags": count, "n_test_bags": 100 if quick else 1000, "seed": draw}
     return make_plan("mnist-bags", parameters, options=options, seed=draw)
