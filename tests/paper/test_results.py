@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from bagwise.comparing import compare
+from bagwise.comparing import Comparison, compare
 from bagwise.comparing.plan import make_plan
 from bagwise.paper.published import Published
 from bagwise.paper.recipes import Recipe, Setting
@@ -22,8 +22,12 @@ def place(tmp_path_factory):
     return place
 
 
+def of_bags(place, recipe, setting):
+    return [result for result in read_results(place, recipe, [setting]) if "key instances" not in result.table]
+
+
 def test_folds_are_averaged_and_both_errors_given(place):
-    found = {r.method: r for r in read_results(place, RECIPE, [Setting("musk1", "table1", "musk1", [])])}
+    found = {r.method: r for r in of_bags(place, RECIPE, Setting("musk1", "table1", "musk1", []))}
     assert set(found) == {"MI-Kernel", "naive"}
     kernel = found["MI-Kernel"]
     assert kernel.paper == Published(0.880, 0.031)
@@ -34,19 +38,38 @@ def test_folds_are_averaged_and_both_errors_given(place):
 
 
 def test_draws_are_repeats(place):
-    (result,) = read_results(place, RECIPE, [Setting("drawn", "table1", "musk1", [])])
+    (result,) = of_bags(place, RECIPE, Setting("drawn", "table1", "musk1", []))
     assert (result.n_repeats, result.n_fits, result.fold_error) == (2, 2, None)
     assert result.error == result.repeat_error
 
 
 def test_metrics_can_be_the_columns_and_be_pooled(place):
     recipe = RECIPE._replace(pooled=True)
-    results = read_results(place, recipe, [Setting("musk1", "breast", None, [])])
+    results = of_bags(place, recipe, Setting("musk1", "breast", None, []))
     assert {(r.method, r.column) for r in results} == {
         (method, column)
         for method in ("MI-Kernel", "naive")
         for column in ("accuracy", "precision", "recall", "f_score", "auc")
     }
+
+
+@pytest.mark.parametrize(("table", "column"), [("table1", "musk1"), ("breast", None)])
+def test_key_instances_have_tables_of_their_own_without_the_papers_numbers(place, table, column):
+    setting = Setting("musk1", table, column, [])
+    results = [result for result in read_results(place, RECIPE, [setting]) if "key instances" in result.table]
+    assert {result.method for result in results} == {"MI-Kernel", "naive"}
+    assert all(result.paper is None for result in results)
+    units = Comparison(place / "musk1" / "draw-0").units["naive"]
+    expected = np.mean([unit["metrics"]["weights"]["top_1"] for unit in units])
+    (found,) = [r for r in results if r.method == "naive" and "top-1 of the weights" in f"{r.table} {r.column}"]
+    assert found.mean == pytest.approx(expected)
+
+
+def test_folds_that_keep_cases_together_are_a_table_of_their_own(place):
+    setting = Setting("musk1", "breast", None, [], title="by case")
+    results = read_results(place, RECIPE, [setting])
+    assert {result.table for result in results} == {"breast: by case", "breast: by case: key instances"}
+    assert all(result.paper is None for result in results)
 
 
 def test_what_is_not_run_has_no_number(place):

@@ -17,10 +17,10 @@ def rows(path):
 
 def test_numbers_pages_and_every_fit_are_written(tmp_path):
     comparison = compare(tmp_path / "one" / "draw-0", PLAN)
-    (result,) = write_results(tmp_path, RECIPE, SETTINGS)
+    result = write_results(tmp_path, RECIPE, SETTINGS)[0]
     assert f"| naive | {result.mean:.3f}±{result.fold_error:.3f} |" in (tmp_path / "results.md").read_text()
     assert (tmp_path / "results.html").read_text().startswith("<!doctype html>")
-    (row,) = rows(tmp_path / "results.csv")
+    row = rows(tmp_path / "results.csv")[0]
     assert (row["method"], row["n_fits"], float(row["ours"])) == ("naive", "2", result.mean)
     fits = rows(tmp_path / "fits.csv")
     assert [(fit["setting"], fit["method"], fit["fold"]) for fit in fits] == [

@@ -12,8 +12,15 @@ import numpy as np
 
 from bagwise.comparing import Comparison
 from bagwise.evaluation.cross_validation import Unit, metric_values, pooled_values
+from bagwise.paper.fits import draws_of
 from bagwise.paper.published import Published, published
 from bagwise.paper.recipes import Recipe, Setting
+
+KEYS = {  # of instances within positive bags, mean over bags
+    "AUC of the weights": ("weights", "auc"),
+    "top-1 of the weights": ("weights", "top_1"),
+    "AUC of the scores": ("scores", "auc"),
+}
 
 
 class Result(NamedTuple):
@@ -52,29 +59,63 @@ def read_results(place: Path, recipe: Recipe, settings: Sequence[Setting]) -> li
 
 
 def _of_setting(folder: Path, recipe: Recipe, setting: Setting) -> Iterator[Result]:
-    comparisons = [Comparison(path) for path in sorted(folder.glob("draw-*"), key=_number)]
+    comparisons = [Comparison(path) for path in draws_of(folder)]
     planned = [method for plan in setting.plans for method in plan.methods]
     done = [method for comparison in comparisons for method in comparison.units]
     methods = sorted(dict.fromkeys(done), key=[*planned, *done].index)  # the recipe's order
+    for asked in [*_of_bags(recipe, setting), *_of_instances(setting)]:
+        for method in methods:
+            units = [comparison.units[method] for comparison in comparisons if method in comparison.units]
+            result = _result(units, asked, method)
+            if result is not None:
+                yield result
+
+
+class Asked(NamedTuple):
+    """A column of numbers: which metric of which part of the units."""
+
+    table: str
+    column: str
+    metric: str
+    part: str  # "bags", or "weights" or "scores" of instances
+    pooled: bool  # over a repeat's predictions together
+    published: str | None  # the table of the paper that has it
+
+
+def _of_bags(recipe: Recipe, setting: Setting) -> list[Asked]:
     columns = (
         {setting.column: recipe.metric} if setting.column else {each: each for _, each in published(setting.table)}
     )
-    for method in methods:
-        units = [comparison.units[method] for comparison in comparisons if method in comparison.units]
-        for column, metric in columns.items():
-            yield _result(units, recipe, setting, method, column, metric)
+    paper = None if setting.title else setting.table
+    return [Asked(_name(setting), *column, "bags", recipe.pooled, paper) for column in columns.items()]
 
 
-def _result(draws: list[list[Unit]], recipe: Recipe, setting: Setting, method: str, column: str, metric: str) -> Result:
-    found = [pooled_values(units, metric) if recipe.pooled else _means(units, metric) for units in draws]
+def _of_instances(setting: Setting) -> list[Asked]:
+    """How well key instances are found, where it is known which they are: the paper shows it in pictures alone."""
+    name = f"{_name(setting)}: key instances"
+    return [
+        Asked(f"{name}, {words}" if setting.column else name, setting.column or words, metric, part, False, None)
+        for words, (part, metric) in KEYS.items()
+    ]
+
+
+def _name(setting: Setting) -> str:
+    return f"{setting.table}: {setting.title}" if setting.title else setting.table
+
+
+def _result(draws: list[list[Unit]], asked: Asked, method: str) -> Result | None:
+    metric, part = asked.metric, asked.part
+    found = [pooled_values(units, metric) if asked.pooled else _means(units, metric, part) for units in draws]
     values = np.array([value for each in found for value in each if not np.isnan(value)])
-    folds = [_fold_error(units, metric) for units in draws]
+    if len(values) == 0:
+        return None
+    folds = [_fold_error(units, metric, part) for units in draws]
     known = [error for error in folds if error is not None]
     return Result(
-        f"{setting.table}: {setting.title}" if setting.title else setting.table,
+        asked.table,
         method,
-        column,
-        None if setting.title else published(setting.table).get((method, column)),
+        asked.column,
+        None if asked.published is None else published(asked.published).get((method, asked.column)),
         mean=float(values.mean()),
         repeat_error=float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else None,
         fold_error=float(np.mean(known)) if known else None,
@@ -83,35 +124,16 @@ def _result(draws: list[list[Unit]], recipe: Recipe, setting: Setting, method: s
     )
 
 
-def _means(units: list[Unit], metric: str) -> np.ndarray:
+def _means(units: list[Unit], metric: str, part: str) -> np.ndarray:
     """The mean over folds of each repeat that is complete or under way."""
-    values = metric_values(units, metric)
+    values = metric_values(units, metric, part)
     return np.array([np.nanmean(row) for row in values if not np.isnan(row).all()])
 
 
-def _fold_error(units: list[Unit], metric: str) -> float | None:
-    rows = [row[~np.isnan(row)] for row in metric_values(units, metric)]
+def _fold_error(units: list[Unit], metric: str, part: str) -> float | None:
+    rows = [row[~np.isnan(row)] for row in metric_values(units, metric, part)]
     each = [row.std(ddof=1) / np.sqrt(len(row)) for row in rows if len(row) > 1]
     return float(np.mean(each)) if each else None
-
-
-def fit_rows(place: Path, settings: Sequence[Setting]) -> Iterator[dict[str, Any]]:
-    """A line for each model that was trained and judged: where it stands, its metrics, and how long it took."""
-    for setting in settings:
-        for draw in sorted((place / setting.name).glob("draw-*"), key=_number):
-            for method, units in Comparison(draw).units.items():
-                for unit in units:
-                    placed = {"setting": setting.name, "draw": _number(draw), "method": method}
-                    yield {**placed, "repeat": unit["repeat"], "fold": unit["fold"], **_judged(unit)}
-
-
-def _judged(unit: Unit) -> dict[str, Any]:
-    numbers = {**unit["metrics"]["bags"], **{f"{what}_seconds": value for what, value in unit["seconds"].items()}}
-    return {name: None if value is None else float(f"{value:.6g}") for name, value in numbers.items()}
-
-
-def _number(path: Path) -> int:
-    return int(path.name.removeprefix("draw-"))
 
 
 def result_rows(results: Sequence[Result]) -> list[dict[str, Any]]:

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bagwise.files import atomic
+from bagwise.paper.fits import fit_rows
 from bagwise.paper.page import write_page
 from bagwise.paper.recipes import Recipe, Setting
-from bagwise.paper.results import Result, fit_rows, read_results, result_rows
+from bagwise.paper.results import Result, read_results, result_rows
 from bagwise.paper.tables import markdown
 from bagwise.runs import write_table
 
