@@ -56,6 +56,6 @@ def draw_lines_beside(
         )
         other = [(place, value[0]) for place, value in zip(along, theirs, strict=True) if value is not None]
         axes.plot([place for place, _ in other], [mean for _, mean in other], **style, linewidth=0.9, alpha=0.55)
-    legend(axes)
+    legend(axes, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, columnspacing=1.2, handlelength=4)
     grid(axes)
     return axes

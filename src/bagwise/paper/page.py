@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from markupsafe import Markup
 from matplotlib.figure import Figure
@@ -15,6 +16,15 @@ from bagwise.paper.tables import LEGEND, Table, tables
 from bagwise.report.templating import fill_template
 
 PAGE = "results.html"
+LINES = "Thick lines with dots: ours, with bars of one error; thin lines of the same kind: the paper's."
+DOTS = "Blue dots: ours; orange diamonds: the paper's; each with a bar of one error on both sides."
+
+
+class Picture(NamedTuple):
+    """An inline SVG, and what it shows."""
+
+    svg: Markup
+    words: str
 
 
 def write_page(place: Path, recipe: Recipe, results: Sequence[Result]) -> Path:
@@ -31,13 +41,13 @@ def write_page(place: Path, recipe: Recipe, results: Sequence[Result]) -> Path:
     return place / PAGE
 
 
-def _picture(table: Table, recipe: Recipe) -> Markup:
+def _picture(table: Table, recipe: Recipe) -> Picture:
     """Lines where the columns are numbers (of training bags), as the paper draws them, else dots for each column."""
     numbers = all(column.isdigit() for column in table.columns)
     with figures.styled():
-        figure = _lines(table, recipe) if numbers else _dots(table)
-        words = "Ours beside the paper's, with a bar of one error on each side."
-        return Markup(figures.svg_text(figure, f"picture-{table.name}".replace(" ", "-"), table.name, words))
+        figure, words = (_lines(table, recipe), LINES) if numbers else (_dots(table), DOTS)
+        name = "picture-" + "".join(letter if letter.isalnum() else "-" for letter in table.name)
+        return Picture(Markup(figures.svg_text(figure, name, table.name, words)), words)
 
 
 def _lines(table: Table, recipe: Recipe) -> Figure:
