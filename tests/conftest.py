@@ -1,5 +1,7 @@
 """Shapes in signatures are checked in tests: jaxtyping's hook must be in place before bagwise is imported."""
 
+import os
+
 import pytest
 from jaxtyping import install_import_hook
 
@@ -7,7 +9,8 @@ install_import_hook("bagwise", "typecheck.check")
 
 import torch  # noqa: E402 (after the hook)
 
-torch.set_num_threads(1)  # two test processes share two cores
+torch.set_num_threads(1)  # two test processes share two cores …
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # … also with the commands that they run
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,7 @@ import pytest
 from bagwise.files import sha256
 from command_line import bagwise, command
 
-FLAGS = ("--epochs", "60", "--data-option", "n_bags=60", "--validation", "0.2", "--seed", "11", "--quiet")
+FLAGS = ("--epochs", "30", "--data-option", "n_bags=60", "--validation", "0.2", "--seed", "11", "--quiet")
 RESULTS = ("model/model.safetensors", "predictions.csv", "weights.npy", "metrics.json")
 
 

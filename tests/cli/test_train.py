@@ -9,7 +9,7 @@ import pytest
 from bagwise.files import sha256
 from command_line import QUICK, bagwise, command, refusal
 
-LONG = ("--epochs", "40", "--data-option", "n_bags=40", "--seed", "3", "--validation", "0.2", "-q")
+LONG = ("--epochs", "30", "--data-option", "n_bags=40", "--seed", "3", "--validation", "0.2", "-q")
 
 
 def test_training_says_what_it_wrote_and_what_to_do_next(tmp_path):

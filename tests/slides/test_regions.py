@@ -80,7 +80,7 @@ def test_a_model_learns_from_regions_of_the_slide_and_finds_what_was_planted(tmp
     label(load_bags(tmp_path / "names"), tmp_path / "labels.csv")
     said = run("extract", "tiles", "--out", "bags", "--regions", str(SIDE), "--labels", "labels.csv")
     assert "0 slides extracted, 1 done before" in said
-    train = "train bags run --test 0.4 --epochs 60 --batch-size 4 --learning-rate 1e-3 --seed 1 --json"
+    train = "train bags run --test 0.4 --epochs 60 --batch-size 4 --learning-rate 1e-3 --seed 1 --engine torch --json"
     assert json.loads(run(*train.split()))["metrics"]["bags"]["accuracy"]["value"] >= 0.8
     run("predict", "run", "bags", "--out", "predictions.csv", "--weights", "weights.csv")
     bags = load_bags(tmp_path / "bags")

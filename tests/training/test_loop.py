@@ -132,7 +132,7 @@ def test_the_best_weights_are_restored():
 
 def test_patience_stops_early():
     bags = load_dataset("needles", n_bags=40)
-    model = BagClassifier(epochs=200, learning_rate=0.02, patience=3, validation=0.25, random_state=1)
+    model = BagClassifier(epochs=200, learning_rate=0.02, patience=3, validation=0.25, engine="torch", random_state=1)
     model.fit(bags, bags.labels)
     criteria = [epoch.criterion for epoch in model.history_]
     assert len(criteria) == int(np.argmin(criteria)) + 1 + 3
