@@ -24,7 +24,6 @@ os.environ["OMP_NUM_THREADS"] = "1"  # before torch reads it
 import statistics
 import sys
 import time
-from dataclasses import replace
 from functools import partial
 
 import numba
@@ -34,10 +33,9 @@ from torch import nn
 from torch.utils.data import DataLoader
 
 from bagwise.datasets import load_dataset
-from bagwise.estimators import BagClassifier
-from bagwise.training import Trainer, infer
 from bagwise.training.engines import TorchEngine
 from bagwise.training.fused.engine import FusedEngine
+from own_training import OwnTraining
 from writing_results import conditions, write
 
 try:
@@ -141,30 +139,15 @@ class Torchmil:
             return torch.cat([self.model(item["X"][None]).ravel() for item in self.items]).numpy()
 
 
-class Ours:
+class Ours(OwnTraining):
     """Our training loop with one engine or the other."""
 
     def __init__(self, engine, bags, batch_size):
-        self.engine, self.bags = engine, bags
-        self.estimator = BagClassifier(
-            encoder="lenet",
-            pooling="attention",
-            attention_width=L,
-            optimizer="adam",
-            learning_rate=RATE,
-            weight_decay=DECAY,
-            batch_size=batch_size,
-            random_state=0,
-        )
-        self.settings, self.task, _ = self.estimator._plan(bags, bags.labels, None)
-        self.estimator.model_ = self.estimator._build(bags)
-
-    def train_for(self, epochs):
-        settings, estimator = replace(self.settings, epochs=epochs), self.estimator
-        Trainer(estimator.model_, estimator.likelihood_, self.task, settings, engine=self.engine).run()
+        parameters = {"learning_rate": RATE, "weight_decay": DECAY, "attention_width": L, "batch_size": batch_size}
+        super().__init__(engine, bags, encoder="lenet", optimizer="adam", **parameters)
 
     def judge(self):
-        return infer(self.estimator.model_, self.bags, torch.device("cpu")).scores.ravel()
+        return self.scores()
 
 
 OURS = {"torch": partial(Ours, TorchEngine), "fused": partial(Ours, FusedEngine)}

@@ -26,7 +26,6 @@ import sys
 import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from itertools import pairwise
 
 import numba
@@ -34,11 +33,10 @@ import torch
 from torch import nn
 
 from bagwise.datasets import load_dataset
-from bagwise.estimators import BagClassifier
 from bagwise.inputs import scaling
-from bagwise.training import Trainer, infer
 from bagwise.training.engines import TorchEngine
 from bagwise.training.fused.engine import FusedEngine
+from own_training import OwnTraining
 from writing_results import conditions, write
 
 try:
@@ -159,31 +157,15 @@ class Monai:
             return torch.cat([self.score(rows).sigmoid() for rows in LIST])
 
 
-class Ours:
+class Ours(OwnTraining):
     """Our training loop with one engine or the other."""
 
     def __init__(self, engine):
-        self.engine = engine
-        self.estimator = BagClassifier(
-            pooling="attention",
-            attention_width=L,
-            optimizer="sgd",
-            learning_rate=RATE,
-            weight_decay=DECAY,
-            momentum=MOMENTUM,
-            random_state=0,
-        )
-
-        self.settings, self.task, _ = self.estimator._plan(BAGS, BAGS.labels, None)
-        self.estimator.model_ = self.estimator._build(BAGS)
-
-    def train_for(self, epochs):
-        settings, estimator = replace(self.settings, epochs=epochs), self.estimator
-        Trainer(estimator.model_, estimator.likelihood_, self.task, settings, engine=self.engine).run()
+        parameters = {"learning_rate": RATE, "weight_decay": DECAY, "momentum": MOMENTUM, "attention_width": L}
+        super().__init__(engine, BAGS, optimizer="sgd", **parameters)
 
     def probabilities(self):
-        scores = infer(self.estimator.model_, BAGS, torch.device("cpu")).scores
-        return torch.tensor(scores).sigmoid().ravel()
+        return torch.tensor(self.scores()).sigmoid()
 
 
 WAYS = {
