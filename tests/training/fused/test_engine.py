@@ -203,10 +203,16 @@ def test_a_bag_whose_loss_is_not_finite_is_named():
     assert (caught.value.batch, caught.value.bag) == (1, 4)
 
 
+def pictures():
+    draws = np.random.default_rng(0)
+    return Bags.from_list([draws.integers(0, 256, (5, 16, 16)).astype(np.uint8) for _ in range(25)], [0, 1] * 12 + [1])
+
+
 @pytest.mark.parametrize("stops", [[1], [2, 3], [4]])
-def test_a_run_cut_anywhere_and_resumed_ends_with_the_same_bits(tmp_path, monkeypatch, stops):
+@pytest.mark.parametrize("data", ["needles", "pictures"])
+def test_a_run_cut_anywhere_and_resumed_ends_with_the_same_bits(tmp_path, monkeypatch, data, stops):
     monkeypatch.setattr(engine, "ROWS_A_CALL", 40)  # a few bags a call
-    bags = load_dataset("needles", n_bags=25)
+    bags = load_dataset("needles", n_bags=25) if data == "needles" else pictures()
 
     def fit(**options):
         model = BagClassifier(epochs=3, batch_size=2, validation=0.2, random_state=7, engine="fused")
