@@ -38,13 +38,23 @@ def test_methods_and_repeats_may_be_added_and_what_was_done_stays(tmp_path):
         plan(selection={"naive": {"standardize": [True, False]}}),
         plan(adjust=["threshold"]),
         plan(ensemble=2),
+        plan()._replace(peeking=True),
     ],
-    ids=["parameters", "folds", "seed", "selection", "adjust", "ensemble"],
+    ids=["parameters", "folds", "seed", "selection", "adjust", "ensemble", "peeking"],
 )
 def test_anything_else_is_another_comparison(tmp_path, other):
     compare(tmp_path / "one", plan())
     with pytest.raises(InputError, match="holds a comparison of other methods, data or folds"):
         compare(tmp_path / "one", other)
+
+
+def test_a_plan_written_before_a_field_was_known_goes_on(tmp_path):
+    compare(tmp_path / "one", plan())
+    written = json.loads((tmp_path / "one" / "plan.json").read_text())
+    assert written["plan"].pop("peeking") is False
+    (tmp_path / "one" / "manifest.json").unlink()
+    (tmp_path / "one" / "plan.json").write_text(json.dumps(written))
+    assert len(compare(tmp_path / "one", plan(repeats=2)).units["naive"]) == 4
 
 
 def test_what_is_not_asked_for_again_stays(tmp_path):

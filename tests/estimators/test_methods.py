@@ -3,6 +3,7 @@ import pytest
 from bagwise.errors import InputError
 from bagwise.estimators import MISVM, BagClassifier, MiSVM
 from bagwise.estimators.methods import METHODS, build_method, method_name
+from bagwise.estimators.presets import PRESETS
 
 
 def test_every_method_can_be_built_and_asked_for_in_any_spelling():
@@ -32,3 +33,20 @@ def test_parameters_reach_the_estimator_and_unknown_ones_are_refused():
         build_method("attention", pooling="max")
     with pytest.raises(InputError, match="did you mean 'attention'"):
         build_method("atention")
+
+
+def test_parameters_of_an_estimator_that_is_held_have_nested_names():
+    ensemble = build_method("bagwise ensemble", estimator__epochs=7, workers=2)
+    assert (ensemble.n, ensemble.workers, ensemble.estimator.epochs) == (3, 2, 7)
+    assert {name: getattr(ensemble.estimator, name) for name in PRESETS["bagwise"]} == PRESETS["bagwise"]
+    with pytest.raises(InputError, match="no parameter 'estimator__epoch'; did you mean 'estimator__epochs'"):
+        build_method("bagwise ensemble", estimator__epoch=7)
+    for fixed in ("estimator", "n", "estimator__pooling"):
+        with pytest.raises(InputError, match=f"bagwise ensemble has no parameter '{fixed}'"):
+            build_method("bagwise ensemble", **{fixed: 2})
+
+
+def test_no_two_that_were_built_share_anything():
+    changed, other = build_method("bagwise ensemble", estimator__epochs=7), build_method("bagwise ensemble")
+    assert changed.estimator is not other.estimator
+    assert other.estimator.epochs == BagClassifier().epochs

@@ -26,7 +26,7 @@ def test_a_unit_is_plain_json_and_the_same_again():
     for unit in (first, again):
         unit.pop("seconds")
     assert json.loads(json.dumps(first)) == first == again
-    assert first["metrics"].keys() == {"bags", "weights", "scores"}
+    assert first["metrics"].keys() == {"bags", "weights", "scores", "sharing"}
 
 
 def test_the_estimator_sees_the_training_bags_of_the_split_and_no_others():
@@ -41,6 +41,23 @@ def test_the_estimator_sees_the_training_bags_of_the_split_and_no_others():
     assert seen == [NEEDLES.names[SPLITS[0].training].tolist()]
     assert unit["rows"] == SPLITS[0].test.tolist()
     assert isinstance(Watcher(), BagEstimator)
+
+
+def test_peeking_lets_the_test_bags_choose_the_epoch_and_nothing_else_does():
+    seen = []
+
+    class Watcher(BagClassifier):
+        def fit(self, X, y=None, **words):
+            seen.append(words)
+            return super().fit(X, y, **words)
+
+    model = Watcher(epochs=2, engine="torch")
+    for peeking in (False, True):
+        judge_split(model, NEEDLES, NEEDLES.labels, SPLITS[0], 0, peeking=peeking)
+    assert seen[0] == {}
+    bags, labels = seen[1]["validation"]
+    assert bags.names.tolist() == NEEDLES.names[SPLITS[0].test].tolist()
+    assert labels.tolist() == NEEDLES.labels[SPLITS[0].test].tolist()
 
 
 def test_summaries_are_means_over_folds_and_pooled_over_each_repeat():

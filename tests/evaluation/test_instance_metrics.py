@@ -3,7 +3,7 @@ import pytest
 
 from bagwise.bags import Bags
 from bagwise.evaluation import instance_metrics
-from bagwise.evaluation.instance_metrics import top_precision
+from bagwise.evaluation.instance_metrics import sharing, top_precision
 
 
 def bags(labels, sizes):
@@ -64,3 +64,17 @@ def test_without_such_bags_or_labels_nothing_is_claimed():
     assert instance_metrics(bags([0, 0], [2]), np.array([0.4, 0.6]))["auc"] is None
     with pytest.raises(ValueError, match="no instance labels"):
         instance_metrics(Bags(np.zeros((1, 1)), np.array([0, 1])), np.ones(1))
+
+
+def test_sharing_is_one_for_the_mean_and_zero_for_a_single_instance():
+    three = bags([0] * 9, [4, 4, 1])
+    even, single = np.full(4, 0.25), np.array([0.0, 1.0, 0.0, 0.0])
+    assert sharing(three, np.array([*even, *even, 1.0]))["evenness"] == pytest.approx(1)
+    assert sharing(three, np.array([*single, *single, 1.0]))["evenness"] == 0
+    skewed = np.array([0.7, 0.1, 0.1, 0.1])
+    expected = -sum(a * np.log(a) for a in skewed) / np.log(4)
+    assert sharing(three, np.array([*even, *skewed, 1.0]))["evenness"] == pytest.approx((1 + expected) / 2)
+
+
+def test_bags_of_one_instance_say_nothing_of_sharing():
+    assert sharing(bags([0, 1], [1, 1]), np.ones(2)) == {"evenness": None, "n_bags": 0}

@@ -51,6 +51,11 @@ def test_settings_and_methods_are_chosen_by_name():
         chosen_settings("tabel1", 1, False, [])
 
 
+def test_a_protocol_of_epochs_needs_networks(tmp_path):
+    with pytest.raises(InputError, match="none of the methods is a network"):
+        reproduce(tmp_path, "tiny", repeats=1, protocol="validation")
+
+
 def test_fits_are_counted():
     plan = tiny(1, True)[0].plans[0]
     assert n_fits(plan) == 4

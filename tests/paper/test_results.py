@@ -66,10 +66,17 @@ def test_key_instances_have_tables_of_their_own_without_the_papers_numbers(place
 
 
 def test_folds_that_keep_cases_together_are_a_table_of_their_own(place):
-    setting = Setting("musk1", "breast", None, [], title="by case")
+    setting = Setting("musk1", "breast", None, [], title="by case", comparable=False)
     results = read_results(place, RECIPE, [setting])
     assert {result.table for result in results} == {"breast: by case", "breast: by case: key instances"}
     assert all(result.paper is None for result in results)
+
+
+def test_another_protocol_is_a_table_of_its_own_beside_the_papers_numbers(place):
+    setting = Setting("musk1", "table1", "musk1", [], title="by validation")
+    (found,) = [result for result in of_bags(place, RECIPE, setting) if result.method == "MI-Kernel"]
+    assert found.table == "table1: by validation"
+    assert found.paper == Published(0.880, 0.031)
 
 
 def test_what_is_not_run_has_no_number(place):

@@ -18,6 +18,7 @@ def reproduce(
     out: Annotated[Path, typer.Option(help="The folder in which results accumulate.")] = Path("reproduction"),
     repeats: Annotated[int, typer.Option(help="Of folds, or draws of training bags; more may be added later.")] = 5,
     only: Annotated[str, typer.Option(help="Settings or methods, with commas between them.")] = "",
+    protocol: Annotated[str, typer.Option(help="Of the epoch: last epoch, validation, or test fold.")] = "last epoch",
     quick: Annotated[bool, typer.Option("--quick", help="A small version that takes minutes.")] = False,
     workers: Annotated[int, typer.Option(help="Processes; they change the time, never the numbers.")] = 1,
     quiet: Quiet = False,
@@ -35,7 +36,7 @@ def reproduce(
     if experiment == FIGURES:
         _draw(out / FIGURES, quick, output)
         return
-    _reproduce(experiment, out, repeats, only, quick, workers, output)
+    _reproduce(experiment, out, repeats, only, protocol, quick, workers, output)
 
 
 def _draw(folder: Path, quick: bool, output: Output) -> None:
@@ -48,7 +49,9 @@ def _draw(folder: Path, quick: bool, output: Output) -> None:
     output.result({"folder": str(folder), "pictures": [str(path) for path in made]})
 
 
-def _reproduce(experiment: str, out: Path, repeats: int, only: str, quick: bool, workers: int, output: Output) -> None:
+def _reproduce(
+    experiment: str, out: Path, repeats: int, only: str, protocol: str, quick: bool, workers: int, output: Output
+) -> None:
     from bagwise.paper.page import PAGE
     from bagwise.paper.recipes import RECIPES
     from bagwise.paper.reproduction import reproduce as run
@@ -57,7 +60,16 @@ def _reproduce(experiment: str, out: Path, repeats: int, only: str, quick: bool,
 
     words = [word.strip() for word in only.split(",") if word.strip()]
     with output.progress("models") as progress:
-        place = run(out, experiment, repeats=repeats, quick=quick, only=words, workers=workers, progress=progress)
+        place = run(
+            out,
+            experiment,
+            repeats=repeats,
+            quick=quick,
+            only=words,
+            protocol=protocol,
+            workers=workers,
+            progress=progress,
+        )
     recipe = RECIPES[experiment]
     results = write_results(place, recipe, recipe.settings(repeats, quick))
     output.say((place / TEXT).read_text(encoding="utf-8"))

@@ -42,7 +42,8 @@ def _check_same(folder: Path, begun: Any, wanted: dict[str, Any]) -> None:
     if not isinstance(begun, dict) or not isinstance(begun.get("plan"), dict):
         raise InputError(f"{folder / PLAN} is damaged; make the comparison again")
     before, now = begun["plan"], wanted["plan"]
-    same = all(before.get(name) == now[name] for name in now if name not in MAY_DIFFER) and _agree(before, now)
+    known = {**Plan._field_defaults, **before}  # a field that came later was not written down
+    same = all(known.get(name) == now[name] for name in now if name not in MAY_DIFFER) and _agree(before, now)
     other = None if same else "methods, data or folds"
     other = other or next((part for part in ("bags", "first_splits") if begun.get(part) != wanted[part]), None)
     if other is not None:

@@ -64,7 +64,8 @@ def _check_methods(plan: Plan, material: Material) -> None:
 
 def _do(folder: Path, plan: Plan, material: Material, todo: Todo) -> None:
     split = material.splits[todo.split]
-    unit = judge_split(build(plan, todo.method), material.bags, material.labels, split, plan.seed)
+    estimator = build(plan, todo.method)
+    unit = judge_split(estimator, material.bags, material.labels, split, plan.seed, peeking=plan.peeking)
     write_json(unit_path(folder, todo.method, split.repeat, split.fold), {"method": todo.method, **unit})
 
 

@@ -37,6 +37,7 @@ class Plan(NamedTuple):
     ensemble: int  # copies of each method that differ in their seed
     grouped: bool
     seed: int
+    peeking: bool = False  # whether networks choose their epoch on the test bags: to show what that promises, no more
 
 
 def make_plan(

@@ -6,9 +6,12 @@ count as they are typed, all others in any case; spaces, hyphens, underscores an
 
 from typing import Any, NamedTuple
 
+from sklearn.base import clone
+
 from bagwise.errors import InputError
 from bagwise.estimators.contract import BagEstimator
 from bagwise.estimators.density.em_dd import EMDD
+from bagwise.estimators.holding.ensemble import Ensemble
 from bagwise.estimators.kernels.graph_kernel import MiGraph
 from bagwise.estimators.kernels.minimax_kernel import MinimaxKernel
 from bagwise.estimators.kernels.set_kernel import MIKernel
@@ -29,12 +32,17 @@ class Method(NamedTuple):
     """An estimator with the parameters that make it this method."""
 
     kind: type[BagEstimator]
-    parameters: dict[str, Any]
+    parameters: dict[str, Any]  # those of an estimator that is held under nested names: estimator__epochs
     reference: str
 
 
 def _network(reference: str = "Ilse et al. 2018", **parameters: Any) -> Method:
     return Method(BagClassifier, parameters, reference)
+
+
+def _ensemble(reference: str, n: int, **parameters: Any) -> Method:
+    nested = {f"estimator__{name}": value for name, value in parameters.items()}
+    return Method(Ensemble, {"estimator": BagClassifier(), "n": n, **nested}, reference)
 
 
 METHODS: dict[str, Method] = {
@@ -57,6 +65,7 @@ METHODS: dict[str, Method] = {
     "embedding+max": _network(pooling="max"),
     "embedding+mean": _network(pooling="mean"),
     "bagwise": _network("gated attention, augmented and averaged", **PRESETS["bagwise"]),
+    "bagwise ensemble": _ensemble("three networks of bagwise with different seeds", 3, **PRESETS["bagwise"]),
     "extra trees": Method(PooledClassifier, {}, "Geurts et al. 2006, on mean, min and max of each bag"),
     "naive": Method(NaiveClassifier, {}, "every instance with its bag's label"),
 }
@@ -82,14 +91,17 @@ def build_method(typed: str, **parameters: Any) -> BagEstimator:
 
     >>> build_method("mi-Graph", C=5.0)
     MiGraph(C=5.0)
+    >>> build_method("bagwise ensemble", estimator__epochs=30).estimator.epochs
+    30
     """
     name = method_name(typed)
-    method = METHODS[name]
-    known = [word for word in method.kind._get_param_names() if word not in method.parameters]
+    fixed = {word: clone(value, safe=False) for word, value in METHODS[name].parameters.items()}
+    estimator = METHODS[name].kind().set_params(**fixed)
+    known = [word for word in estimator.get_params() if word not in fixed]
     for word in parameters:
         if word not in known:
             raise InputError(f"{name} has no parameter '{word}'; {nearest(word, known)}")
-    return method.kind(**method.parameters, **parameters)
+    return estimator.set_params(**parameters)
 
 
 def _key(name: str) -> tuple[str, str]:

@@ -1,7 +1,7 @@
 """One method over a protocol: fitted on the training bags of each split, and on nothing else; judged on its test bags.
 
-The estimator never sees the test bags before it is judged, so scaling, augmentation, calibration and the selection of
-parameters can only be learned from training bags. A unit, one method on one split, is plain JSON: it can be written,
+The estimator never sees the test bags before it is judged (unless it is to be shown what that does), so scaling,
+augmentation, calibration and the selection of parameters can only be learned from training bags. A unit, one method on one split, is plain JSON: it can be written,
 resumed and pooled, and it is the same on any number of workers.
 """
 
@@ -20,6 +20,7 @@ from bagwise.evaluation.bag_metrics import bag_metrics
 from bagwise.evaluation.errors import Errors, errors
 from bagwise.evaluation.grouping import by_group
 from bagwise.evaluation.intervals import percentiles
+from bagwise.evaluation.instance_metrics import sharing
 from bagwise.evaluation.judging import key_instances
 from bagwise.evaluation.one_test_set import drawn_metrics, share_test_bags
 from bagwise.evaluation.protocol import Split, check_classes
@@ -31,8 +32,11 @@ UNBOUNDED = ("log_loss", "brier")  # above one
 Unit = dict[str, Any]
 
 
-def judge_split(estimator: BagEstimator, bags: Bags, y: Any, split: Split, seed: int) -> Unit:
-    """Fit a copy of the estimator, seeded by the split's place, and judge the test bags."""
+def judge_split(estimator: BagEstimator, bags: Bags, y: Any, split: Split, seed: int, *, peeking: bool = False) -> Unit:
+    """Fit a copy of the estimator, seeded by the split's place, and judge the test bags.
+
+    peeking : let a network choose its epoch on the test bags, to show how much too good such numbers are
+    """
     classes, targets = class_numbers(y, len(bags))
     check_classes(split, classes[targets])
     model = clone(estimator)
@@ -41,7 +45,8 @@ def judge_split(estimator: BagEstimator, bags: Bags, y: Any, split: Split, seed:
     test = bags[split.test]
     started = time.perf_counter()
     with one_thread():  # sums of another number of threads differ in their last bits
-        model.fit(bags[split.training], classes[targets[split.training]])
+        peek = {"validation": (test, classes[targets[split.test]])} if peeking else {}
+        model.fit(bags[split.training], classes[targets[split.training]], **peek)
         fitted = time.perf_counter()
         probabilities, weights = model.judge(test)
         instances = {} if test.instance_labels is None else key_instances(model, test, weights)
@@ -53,7 +58,7 @@ def judge_split(estimator: BagEstimator, bags: Bags, y: Any, split: Split, seed:
         "rows": split.test.tolist(),
         "threshold": model.decision_threshold,
         "predictions": predictions,
-        "metrics": {**_metrics(predictions, model.decision_threshold), **instances},
+        "metrics": {**_metrics(predictions, model.decision_threshold), **instances, "sharing": sharing(test, weights)},
         "seconds": {"fit": fitted - started, "judge": time.perf_counter() - fitted},
     }
 

@@ -6,6 +6,7 @@ those bags at once, stand beside for scores, which are comparable, and for compa
 """
 
 import numpy as np
+from scipy.special import entr
 
 from bagwise.bags import Bags
 from bagwise.evaluation.bag_metrics import auc, average_precision
@@ -40,6 +41,20 @@ def instance_metrics(bags: Bags, values: np.ndarray) -> Values:
         "pooled_average_precision": average_precision(keys, owns),
         "n_bags": len(mixed),
     }
+
+
+def sharing(bags: Bags, weights: np.ndarray) -> Values:
+    """How evenly instances share in the decision: entropy of a bag's weights / log K, mean over bags.
+
+    One is the mean operator, zero a single instance; bags of one instance say nothing.
+
+    >>> bags = Bags.from_list([[[0.0], [1.0]], [[0.0], [1.0]], [[2.0]]])
+    >>> sharing(bags, np.array([0.5, 0.5, 1.0, 0.0, 1.0]))
+    {'evenness': 0.5, 'n_bags': 2}
+    """
+    parts = [own for own in np.split(np.asarray(weights, dtype=float), bags.offsets[1:-1]) if len(own) > 1]
+    found = [float(entr(own).sum() / np.log(len(own))) for own in parts]
+    return {"evenness": _mean(list(found)) if found else None, "n_bags": len(found)}
 
 
 def top_precision(key: np.ndarray, values: np.ndarray, k: int) -> float:

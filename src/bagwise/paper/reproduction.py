@@ -12,6 +12,7 @@ from bagwise.errors import InputError
 from bagwise.estimators.methods import METHODS, method_name
 from bagwise.names import choose, nearest
 from bagwise.paper.recipes import RECIPES, Setting
+from bagwise.paper.recipes.protocols import DEFAULT, under
 
 
 def reproduce(
@@ -21,6 +22,7 @@ def reproduce(
     repeats: int = 5,
     quick: bool = False,
     only: Sequence[str] = (),
+    protocol: str = DEFAULT,
     workers: int = 1,
     progress: Callable[[int, int], None] = lambda done, of: None,
 ) -> Path:
@@ -28,9 +30,12 @@ def reproduce(
 
     repeats : of the folds, or draws of the training bags; more may be asked for later
     only : settings (``musk1``, ``size-10-bags-50``) or methods to do now
+    protocol : by which bags networks choose their epoch (see ``recipes.protocols``)
     """
     place = Path(folder) / (f"{experiment}-quick" if quick else experiment)
-    settings = chosen_settings(experiment, repeats, quick, only)
+    settings = under(protocol, chosen_settings(experiment, repeats, quick, only))
+    if not settings:
+        raise InputError("none of the methods is a network, whose epoch could be chosen; leave the protocol out")
     of, before = sum(n_fits(plan) for setting in settings for plan in setting.plans), 0
     for setting in settings:
         for draw, plan in enumerate(setting.plans):

@@ -16,10 +16,11 @@ from bagwise.paper.fits import draws_of
 from bagwise.paper.published import Published, published
 from bagwise.paper.recipes import Recipe, Setting
 
-KEYS = {  # of instances within positive bags, mean over bags
+KEYS = {  # of instances within bags, mean over bags
     "AUC of the weights": ("weights", "auc"),
     "top-1 of the weights": ("weights", "top_1"),
     "AUC of the scores": ("scores", "auc"),
+    "evenness of the weights": ("sharing", "evenness"),
 }
 
 
@@ -86,7 +87,7 @@ def _of_bags(recipe: Recipe, setting: Setting) -> list[Asked]:
     columns = (
         {setting.column: recipe.metric} if setting.column else {each: each for _, each in published(setting.table)}
     )
-    paper = None if setting.title else setting.table
+    paper = setting.table if setting.comparable else None
     return [Asked(_name(setting), *column, "bags", recipe.pooled, paper) for column in columns.items()]
 
 

@@ -5,6 +5,7 @@ test bag has a say in any choice, and a number of epochs that was fixed beforeha
 paper does not describe.
 """
 
+from bagwise.paper.recipes.claims import claims
 from bagwise.paper.recipes.classical import table1
 from bagwise.paper.recipes.contract import Recipe, Setting
 from bagwise.paper.recipes.digits import mnist_bags
@@ -15,6 +16,7 @@ RECIPES = {
     "mnist-bags": Recipe("MNIST-bags (three tables of the appendix)", "auc", False, mnist_bags),
     "breast": Recipe("Breast cancer", "accuracy", True, breast),
     "colon": Recipe("Colon cancer", "accuracy", True, colon),
+    "claims": Recipe("Claims of the text", "auc", False, claims),
 }
 
 __all__ = ["RECIPES", "Recipe", "Setting"]

@@ -31,23 +31,25 @@ BASELINES = ("bagwise", "minimax kernel", "instance+mean", "embedding+mean", "ex
 def table1(repeats: int, quick: bool) -> list[Setting]:
     """Every method on the five sets, over ten stratified folds; quick: two sets, three folds, ten epochs."""
     sets = ("musk1", "fox") if quick else tuple(CLASSIC)
-    return [
-        Setting(name, "table1", name, [_classical(name, 3 if quick else 10, repeats, 10 if quick else 100)])
-        for name in sets
-    ]
+    return [Setting(name, "table1", name, [_classical(name, 3 if quick else 10, repeats, quick)]) for name in sets]
 
 
-def _classical(name: str, folds: int, repeats: int, epochs: int) -> Plan:
+def network(name: str, quick: bool) -> dict[str, Any]:
+    """The parameters of the networks on a set."""
     rate, decay = CLASSIC[name]
-    network = {
+    return {
         "optimizer": "sgd",
         "momentum": 0.9,
         "learning_rate": rate,
         "weight_decay": decay,
-        "epochs": epochs,
+        "epochs": 10 if quick else 100,
         "attention_width": 64,
         "dropout": 0.5,
     }
+
+
+def _classical(name: str, folds: int, repeats: int, quick: bool) -> Plan:
+    shared = network(name, quick)
     methods = dict.fromkeys([*(method for method, _ in published("table1")), *BASELINES])
-    parameters = {method: network if METHODS[method].kind is BagClassifier else {} for method in methods}
+    parameters = {method: shared if METHODS[method].kind is BagClassifier else {} for method in methods}
     return make_plan(name, parameters, selection=SELECTION, folds=folds, repeats=repeats, seed=1)

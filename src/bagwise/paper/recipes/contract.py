@@ -13,7 +13,8 @@ class Setting(NamedTuple):
     table: str  # of the paper
     column: str | None  # None where the columns are metrics
     plans: list[Plan]  # one, or one for each draw of the training bags
-    title: str = ""  # of a table that is not the paper's own, because the protocol is another
+    title: str = ""  # of a table that is not the default's, because the protocol is another
+    comparable: bool = True  # with the paper's numbers
 
 
 class Recipe(NamedTuple):

@@ -32,13 +32,18 @@ def mnist_bags(repeats: int, quick: bool) -> list[Setting]:
     ]
 
 
+def network(quick: bool) -> dict[str, Any]:
+    """The parameters of the networks."""
+    return {"encoder": "lenet", "learning_rate": 5e-4, "weight_decay": 1e-4, "epochs": 2 if quick else EPOCHS}
+
+
 def _digits(size: int, count: int, draw: int, quick: bool) -> Plan:
-    network = {"encoder": "lenet", "learning_rate": 5e-4, "weight_decay": 1e-4, "epochs": 2 if quick else EPOCHS}
+    shared = network(quick)
     machine = {"C": 5.0, "gamma": 0.0005, "max_iterations": 200, "calibration": 0}
     methods = dict.fromkeys(method for method, _ in published("mnist-bags-10"))
     parameters: dict[str, dict[str, Any]] = {
-        method: network if METHODS[method].kind is BagClassifier else machine for method in methods
+        method: shared if METHODS[method].kind is BagClassifier else machine for method in methods
     }
-    parameters["bagwise"] = {**network, "epochs": 2 if quick else EPOCHS_AUGMENTED}
+    parameters["bagwise"] = {**shared, "epochs": 2 if quick else EPOCHS_AUGMENTED}
     options = {"mean_size": size, "n_bags": count, "n_test_bags": 100 if quick else 1000, "seed": draw}
     return make_plan("mnist-bags", parameters, options=options, seed=draw)
