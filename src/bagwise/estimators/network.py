@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import torch
 from sklearn.base import clone
-from sklearn.utils import compute_class_weight
 from torch import Tensor, nn
 
 from bagwise import models, randomness
@@ -21,13 +20,13 @@ from bagwise.estimators import saving
 from bagwise.estimators.adjustment import Adjustment, check_threshold, learn_adjustment
 from bagwise.estimators.contract import BagEstimator, Judged
 from bagwise.estimators.taking import known_class_numbers
+from bagwise.estimators.tasks import Known, part, tasks
 from bagwise.inputs import Prepare, scaling
 from bagwise.likelihoods import Likelihood
 from bagwise.names import choose
 from bagwise.pooling import Settings
 from bagwise.quantities import real_number, whole_number, yes_or_no
 from bagwise.randomness import Purpose
-from bagwise.splits import hold_out
 from bagwise.training import Checkpoint, Progress, ProgressBar, Task, Trainer, TrainingSettings, infer
 from bagwise.training.devices import resolve
 from bagwise.training.engines import choose_engine
@@ -280,26 +279,13 @@ class BagClassifier(BagEstimator):
             raise InputError(f"a {word} is learned from validation bags; set validation, e.g. validation=0.2")
 
     def _tasks(self, bags: Bags, targets: np.ndarray, validation: tuple[Any, Any] | None) -> tuple[Task, Task | None]:
+        training, held = Known(bags, targets), None
         if validation is not None:
             others = self._known_bags(validation[0])
-            their_targets = known_class_numbers(validation[1], self.classes_, len(others))
+            held = Known(others, known_class_numbers(validation[1], self.classes_, len(others)))
         elif self.validation is not None:
-            seed = randomness.integer(self.seed_, Purpose.SPLIT)
-            kept, held = hold_out(targets, bags.groups, self.validation, seed)
-            others, their_targets = bags[held], targets[held]
-            bags, targets = bags[kept], targets[kept]
-        else:
-            return Task(bags, targets, self._class_factors(targets)[targets]), None
-        factors = self._class_factors(targets)  # of the training bags, for both
-        return Task(bags, targets, factors[targets]), Task(others, their_targets, factors[their_targets])
-
-    def _class_factors(self, targets: np.ndarray) -> np.ndarray:
-        """Factor of each class on the loss of its bags."""
-        try:
-            factors = compute_class_weight(self.class_weight, classes=self.classes_, y=self.classes_[targets])
-        except (TypeError, ValueError) as error:
-            raise InputError(f"class_weight: {error}; give None, 'balanced', or a factor for each class") from None
-        return factors.astype(np.float32)
+            training, held = part(training, self.validation, randomness.integer(self.seed_, Purpose.SPLIT))
+        return tasks(training, held, self.classes_, self.class_weight)
 
     def _build(self, bags: Bags) -> models.BagModel:
         """The untrained network for these bags; the caller's modules are copied, so that they stay as they were."""
