@@ -22,7 +22,7 @@ ORDER = [
     ["datasets"],
     ["sources", "training"],
     ["estimators"],
-    ["evaluation"],
+    ["evaluation", "explain"],
     ["runs"],
     ["comparing", "summary"],
     ["report", "paper"],

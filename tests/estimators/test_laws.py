@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from bagwise import estimators
 from bagwise.bags import Bags
 from bagwise.datasets import load_dataset
-from bagwise.estimators import BagEstimator, PooledClassifier
+from bagwise.estimators import BagEstimator, MiVLAD, PooledClassifier
 from bagwise.estimators.wrapped.wrapping import WrappingEstimator
 
 QUICK = {"epochs": 2, "batch_size": 8, "calibration": 0, "starts": 2, "n": 2, "random_state": 0}
@@ -30,6 +30,8 @@ def make(kind):
     if "estimator" in known:
         wraps = issubclass(kind, WrappingEstimator)
         quick["estimator"] = FEW_TREES if wraps else PooledClassifier(FEW_TREES)
+    if "estimators" in known:
+        quick["estimators"] = {"trees": PooledClassifier(FEW_TREES), "vectors": MiVLAD(calibration=0)}
     return kind(**quick)
 
 

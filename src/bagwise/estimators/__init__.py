@@ -3,6 +3,7 @@
 from bagwise.estimators.contract import BagEstimator
 from bagwise.estimators.density.em_dd import EMDD
 from bagwise.estimators.holding.adjusted import Adjusted
+from bagwise.estimators.holding.committee import Committee
 from bagwise.estimators.holding.ensemble import Ensemble
 from bagwise.estimators.holding.selected import Selected
 from bagwise.estimators.kernels.graph_kernel import MiGraph
@@ -22,6 +23,7 @@ __all__ = [
     "Adjusted",
     "BagClassifier",
     "BagEstimator",
+    "Committee",
     "Ensemble",
     "MIKernel",
     "MiFV",

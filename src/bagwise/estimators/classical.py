@@ -62,7 +62,10 @@ class ClassicalEstimator(BagEstimator):
 
     def weigh(self, X: Any) -> np.ndarray:
         bags = self._known_bags(X)
-        return self.learned_.shares(self._scaled(bags))
+        shares = self.learned_.shares(self._scaled(bags))
+        return shares / np.add.reduceat(shares, bags.offsets[:-1]).repeat(
+            bags.sizes
+        )  # so that one alone has exactly all
 
     def _scores(self, X: Any) -> np.ndarray:
         bags = self._known_bags(X)

@@ -11,6 +11,7 @@ from sklearn.base import clone
 from bagwise.errors import InputError
 from bagwise.estimators.contract import BagEstimator
 from bagwise.estimators.density.em_dd import EMDD
+from bagwise.estimators.holding.committee import Committee
 from bagwise.estimators.holding.ensemble import Ensemble
 from bagwise.estimators.kernels.graph_kernel import MiGraph
 from bagwise.estimators.kernels.minimax_kernel import MinimaxKernel
@@ -66,6 +67,7 @@ METHODS: dict[str, Method] = {
     "embedding+mean": _network(pooling="mean"),
     "bagwise": _network("gated attention, augmented and averaged", **PRESETS["bagwise"]),
     "bagwise ensemble": _ensemble("three networks of bagwise with different seeds", 3, **PRESETS["bagwise"]),
+    "committee": Method(Committee, {}, "methods of several families that vote"),
     "extra trees": Method(PooledClassifier, {}, "Geurts et al. 2006, on mean, min and max of each bag"),
     "naive": Method(NaiveClassifier, {}, "every instance with its bag's label"),
 }

@@ -1,5 +1,6 @@
 from bagwise.comparing.plan import build
 from bagwise.estimators import Selected
+from bagwise.estimators.holding.committee import default_members
 from bagwise.paper.recipes import RECIPES
 
 
@@ -10,3 +11,13 @@ def test_table_1_has_the_optimiser_of_the_appendix():
     assert (model.optimizer, model.momentum, model.learning_rate, model.weight_decay) == ("sgd", 0.9, 5e-4, 0.03)
     assert (model.epochs, model.attention_width, model.validation) == (100, 64, None)
     assert isinstance(build(plans["musk2"], "MI-SVM"), Selected)
+
+
+def test_the_members_of_the_committee_are_rows_of_the_table():
+    plan = RECIPES["table1"].settings(1, False)[0].plans[0]
+    members = default_members()
+    assert {name: repr(member) for name, member in members.items()} == {
+        name: repr(build(plan, name)) for name in members
+    }
+    assert plan.data == "musk1"
+    assert plan.methods["committee"] == {}

@@ -1,5 +1,6 @@
-"""What every estimator that holds another one shares: which one that is, and what it lets be known of it."""
+"""What every estimator that holds others shares: which ones these are, and what it lets be known of them."""
 
+from abc import abstractmethod
 from typing import Any
 
 from sklearn.utils import get_tags
@@ -11,29 +12,31 @@ from bagwise.quantities import shown
 
 
 class HoldingEstimator(BagEstimator):
-    """Base of the estimators that hold another one.
+    """Base of the estimators that hold others: it can what all of these can."""
 
-    estimator : any estimator of bags; None stands for PooledClassifier()
-    """
-
-    estimator: Any
+    @abstractmethod
+    def _chosen(self) -> dict[str, Any]:
+        """What is held, as it was given, by what messages call it."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = get_tags(self._chosen()).classifier_tags.multi_class
+        held = [get_tags(each) for each in self._chosen().values()]
+        tags.classifier_tags.multi_class = all(each.classifier_tags.multi_class for each in held)
         return tags
 
-    def _chosen(self) -> Any:
-        return PooledClassifier() if self.estimator is None else self.estimator
+    def _held(self) -> list[BagEstimator]:
+        """The estimators, if all are of bags."""
+        for name, chosen in self._chosen().items():
+            if not isinstance(chosen, BagEstimator):
+                raise InputError(f"{name} is {shown(chosen)}; give an estimator of bags, e.g. BagClassifier()")
+        return list(self._chosen().values())
 
-    def _held(self) -> BagEstimator:
-        """The estimator, if it is one of bags."""
-        chosen = self._chosen()
-        if not isinstance(chosen, BagEstimator):
-            raise InputError(f"estimator is {shown(chosen)}; give an estimator of bags, e.g. BagClassifier()")
-        return chosen
+
+def only(estimator: Any) -> dict[str, Any]:
+    """What is held by those that hold one estimator; None stands for PooledClassifier()."""
+    return {"estimator": PooledClassifier() if estimator is None else estimator}
 
 
 def scores_instances(holder: Any) -> bool:
-    """Whether the estimator that is held scores instances."""
-    return hasattr(holder._chosen(), "score_instances")
+    """Whether every estimator that is held scores instances."""
+    return all(hasattr(each, "score_instances") for each in holder._chosen().values())

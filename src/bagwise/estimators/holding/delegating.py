@@ -8,7 +8,7 @@ from sklearn.utils.metaestimators import available_if
 from torch import Tensor
 
 from bagwise.estimators.contract import BagEstimator, Judged
-from bagwise.estimators.holding.contract import HoldingEstimator, scores_instances
+from bagwise.estimators.holding.contract import HoldingEstimator, only, scores_instances
 
 PASSED_ON = ("classes_", "instance_shape_", "n_features_in_", "extractor_")
 
@@ -19,6 +19,7 @@ class DelegatingEstimator(HoldingEstimator):
     estimator : any estimator of bags; None stands for PooledClassifier()
     """
 
+    estimator: Any
     model_: BagEstimator
 
     @property
@@ -48,9 +49,12 @@ class DelegatingEstimator(HoldingEstimator):
         bags = self._known_bags(X)
         return self.model_.score_instances(bags)
 
+    def _chosen(self) -> dict[str, Any]:
+        return only(self.estimator)
+
     def _copy(self, **parameters: Any) -> Any:
         """A copy of the estimator, seeded where it has no seed of its own, with other parameters where given."""
-        chosen = self._held()
+        (chosen,) = self._held()
         seed = {"random_state": self.seed_} if chosen.get_params().get("random_state", 0) is None else {}
         return clone(chosen).set_params(**seed, **parameters)
 

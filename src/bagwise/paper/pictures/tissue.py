@@ -16,10 +16,12 @@ from matplotlib.figure import Figure
 from bagwise import figures
 from bagwise.bags import Bags
 from bagwise.datasets import load_dataset
-from bagwise.datasets.colon import PATCH, SIDE
+from bagwise.datasets.colon import SIDE
 from bagwise.datasets.home import locate
 from bagwise.datasets.images import read_image
 from bagwise.evaluation.protocol import repeated_folds
+from bagwise.explain.heatmaps import painting
+from bagwise.explain.heatmaps.scales import rescaled
 from bagwise.files import atomic
 from bagwise.paper.pictures.keeping import trained
 from bagwise.paper.recipes.tissue import NETWORK
@@ -67,24 +69,10 @@ def _key(name: str) -> str:
     return next(key for key in locate("colon-cancer") if Path(key).name == name)
 
 
-def rescaled(values: np.ndarray) -> np.ndarray:
-    """From 0, the least, to 1, the greatest; all 1 where they are the same.
-
-    >>> rescaled(np.array([2.0, 3.0, 4.0])).tolist()
-    [0.0, 0.5, 1.0]
-    """
-    span = values.max() - values.min()
-    return (values - values.min()) / span if span > 0 else np.ones(len(values))
-
-
 def paint(bag: Bags, factors: np.ndarray) -> np.ndarray:
-    """Every patch times its factor, where it was cut from; where patches overlap, the brightest factor is seen."""
+    """Every patch of an image times its factor, where it was cut from."""
     assert bag.positions is not None
-    canvas = np.zeros((SIDE, SIDE, 3), np.uint8)
-    for number in np.argsort(factors, kind="stable"):
-        x, y = (int(value) for value in bag.positions[number])
-        canvas[y : y + PATCH, x : x + PATCH] = np.round(bag.instances[number] * float(factors[number]))
-    return canvas
+    return painting.paint(bag.instances, bag.positions, factors, SIDE, SIDE)
 
 
 def _draw(folder: Path, name: str, found: Panels) -> Path:

@@ -1,0 +1,77 @@
+"""A committee: several methods on the same bags, each with one voice.
+
+    p = 1/n Σₘ pₘ        a = 1/n Σₘ aₘ
+
+Methods of different families err on different bags, so their mean is steadier than the best of them. Which ones sit in
+it by default was chosen on three sets that are in none of the paper's tables, see experiments/committee/notes.md.
+"""
+
+from typing import Any
+
+from bagwise.errors import InputError
+from bagwise.estimators.contract import BagEstimator
+from bagwise.estimators.holding.selected import Selected
+from bagwise.estimators.holding.voting import Voting
+from bagwise.estimators.kernels.graph_kernel import MiGraph
+from bagwise.estimators.kernels.minimax_kernel import MinimaxKernel
+from bagwise.estimators.network import BagClassifier
+from bagwise.estimators.vectors.fisher_vector import MiFV
+from bagwise.quantities import shown
+from bagwise.training.threads import one_thread
+
+
+def default_members() -> dict[str, BagEstimator]:
+    """The members that were chosen, new ones each time: the kernels choose whether features are standardised."""
+    scalings = {"standardize": [True, False]}
+    network = BagClassifier(
+        pooling="gated attention",
+        attention_width=64,
+        epochs=100,
+        optimizer="sgd",
+        learning_rate=5e-4,
+        weight_decay=0.005,
+        momentum=0.9,
+        dropout=0.5,
+    )
+    return {
+        "minimax kernel": Selected(MinimaxKernel(), scalings),
+        "mi-Graph": Selected(MiGraph(), scalings),
+        "miFV": MiFV(),
+        "gated attention": network,
+    }
+
+
+class Committee(Voting):
+    """Different estimators of bags whose probabilities and weights are averaged.
+
+    estimators : {name: any estimator of bags}; None stands for those of ``default_members()``
+    random_state : a whole number makes every fit the same; each member's seed is drawn from it
+
+    >>> from bagwise.datasets import load_dataset
+    >>> from bagwise.estimators import MIKernel, PooledClassifier
+    >>> bags = load_dataset("needles", n_bags=60)
+    >>> two = Committee({"trees": PooledClassifier(), "kernel": MIKernel()}, random_state=0).fit(bags, bags.labels)
+    >>> [type(member).__name__ for member in two.members_]
+    ['PooledClassifier', 'MIKernel']
+    """
+
+    def __init__(self, estimators: Any = None, random_state: Any = None) -> None:
+        self.estimators = estimators
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> "Committee":
+        """Fit every member on the same bags."""
+        bags, targets = self._training_bags(X, y)
+        members = self._seated(self._held())
+        with one_thread():  # sums of several threads differ in their last bits
+            self.members_ = [member.fit(bags, self.classes_[targets]) for member in members]
+        return self
+
+    def _chosen(self) -> dict[str, Any]:
+        chosen = default_members() if self.estimators is None else self.estimators
+        if not isinstance(chosen, dict) or not chosen:
+            raise InputError(
+                f"estimators is {shown(chosen)}; give each member a name, e.g. "
+                "{'trees': PooledClassifier(), 'kernel': MIKernel()}"
+            )
+        return {f"estimators['{name}']": each for name, each in chosen.items()}
