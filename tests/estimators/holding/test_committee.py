@@ -29,11 +29,10 @@ def test_equal_members_have_seeds_of_their_own():
     assert twins.spread(TEST).probabilities.any()
 
 
-def test_without_members_it_has_those_that_were_chosen(tmp_path):
-    committee = Committee(random_state=0).fit(NEEDLES, NEEDLES.labels)
-    members = [type(each) for each in default_members().values()]
-    assert len(members) > 2
-    assert [type(member) for member in committee.members_] == members
+def test_the_default_members_learn_and_are_saved_as_one(tmp_path):
+    members = default_members()
+    members["gated attention"].set_params(epochs=1, engine="torch")  # to be quick
+    committee = Committee(members, random_state=0).fit(NEEDLES, NEEDLES.labels)
     committee.save(tmp_path / "model")
     again = BagEstimator.load(tmp_path / "model")
     np.testing.assert_array_equal(again.predict_proba(TEST), committee.predict_proba(TEST))
@@ -46,11 +45,13 @@ def test_the_default_members_know_several_classes_and_are_new_each_time():
     assert not {id(each) for each in first.values()} & {id(each) for each in second.values()}
 
 
-def test_the_default_members_outlive_a_change_of_them(tmp_path, monkeypatch):
-    committee = Committee({"trees": FOREST}, random_state=0).fit(NEEDLES, NEEDLES.labels)
-    committee.estimators = None  # as if these had been the default
+def test_a_saved_committee_outlives_a_change_of_the_default_members(tmp_path, monkeypatch):
+    place = "bagwise.estimators.holding.committee.default_members"
+    monkeypatch.setattr(place, lambda: {"trees": FOREST, "more trees": FOREST})
+    committee = Committee(random_state=0).fit(NEEDLES, NEEDLES.labels)
+    assert len(committee.members_) == 2
     committee.save(tmp_path / "model")
-    monkeypatch.setattr("bagwise.estimators.holding.committee.default_members", lambda: {"other": BagClassifier()})
+    monkeypatch.setattr(place, lambda: {"other": BagClassifier()})
     again = Committee.load(tmp_path / "model")
     np.testing.assert_array_equal(again.predict_proba(TEST), committee.predict_proba(TEST))
 

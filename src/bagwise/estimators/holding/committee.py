@@ -2,8 +2,9 @@
 
     p = 1/n Σₘ pₘ        a = 1/n Σₘ aₘ
 
-Methods of different families err on different bags, so their mean is steadier than the best of them. Which ones sit in
-it by default was chosen on three sets that are in none of the paper's tables, see experiments/committee/notes.md.
+Methods of different families err on different bags, and which one suits a set is not known beforehand. Who sits in it
+by default was chosen on three sets that are not of Table 1: experiments/committee/notes.md says how, and with what
+result.
 """
 
 from typing import Any

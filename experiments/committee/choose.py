@@ -1,0 +1,94 @@
+"""Which methods sit in ``Committee``, chosen on three sets that are not of Table 1.
+
+    python experiments/committee/choose.py FOLDER     goes on where it was stopped, writes candidates.csv beside itself
+
+The rule, written down before any number was seen:
+
+members     Every method of Table 1's recipe that can tell several classes apart, each as that recipe has it; of the
+            networks the two of the paper, with the learning rate and the weight decay that the appendix has most often.
+candidates  Every committee of three, four or five of them: their probabilities averaged.
+judged by   Mean error + mean loss over the bags held out, as ``Selected`` judges and as the paper chooses its epoch:
+            a mean over the repeats of five folds, then over the sets, each of which counts the same.
+chosen      The least; of equals the one with fewer members.
+"""
+
+import csv
+import sys
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bagwise.comparing import compare
+from bagwise.comparing.plan import make_plan
+from bagwise.files import atomic
+from bagwise.likelihoods import logarithms
+from bagwise.paper.recipes.classical import SELECTION, network
+
+REPEATS = {"ucsb-breast": 2, "newsgroups-1": 2, "brown-creeper": 1}  # more where bags are few
+CLASSICAL = ("extra trees", "naive", "MI-Kernel", "minimax kernel", "mi-Graph", "miVLAD", "miFV")
+NETWORKS = ("attention", "gated attention")
+SIZES = (3, 4, 5)
+
+Held = list[tuple[np.ndarray, np.ndarray]]  # of each split: targets, and (n_members, n_bags, n_classes) probabilities
+
+
+def held_out(folder: Path, data: str) -> Held:
+    """What every member says of the bags of a set that it was not trained on."""
+    members: dict[str, dict[str, Any]] = {
+        **{name: {} for name in CLASSICAL},
+        **dict.fromkeys(NETWORKS, network("musk1", quick=False)),
+    }
+    selection = {name: grid for name, grid in SELECTION.items() if name in members}
+    plan = make_plan(data, members, selection=selection, folds=5, repeats=REPEATS[data], seed=1)
+    units = compare(folder / data, plan).units
+    splits = zip(*(units[name] for name in members), strict=True)
+    return [
+        (
+            np.array(split[0]["predictions"]["bags"]["targets"]),
+            np.array([unit["predictions"]["bags"]["probabilities"] for unit in split]),
+        )
+        for split in splits
+    ]
+
+
+def judged(held: Held, chosen: tuple[int, ...]) -> tuple[float, float]:
+    """Accuracy and log loss of a committee over the bags of a set."""
+    rights, losses = [], []
+    for targets, probabilities in held:
+        mean = probabilities[list(chosen)].mean(axis=0)
+        rights.append(mean.argmax(axis=1) == targets)
+        losses.append(-logarithms(mean).numpy()[np.arange(len(targets)), targets])
+    return float(np.concatenate(rights).mean()), float(np.concatenate(losses).mean())
+
+
+def row(sets: dict[str, Held], chosen: tuple[int, ...]) -> dict[str, Any]:
+    """A line of the table: a committee, its criterion, and what it is made of."""
+    names = [*CLASSICAL, *NETWORKS]
+    found = {data: judged(held, chosen) for data, held in sets.items()}
+    accuracy, loss = np.mean(list(found.values()), axis=0).tolist()
+    parts = {
+        f"{data} {metric}": round(value, 4)
+        for data, values in found.items()
+        for metric, value in zip(("accuracy", "log loss"), values, strict=True)
+    }
+    members = " + ".join(names[number] for number in chosen)
+    return {"committee": members, "criterion": round(1 - accuracy + loss, 5), "accuracy": round(accuracy, 4), **parts}
+
+
+def main() -> None:
+    sets = {data: held_out(Path(sys.argv[1]), data) for data in REPEATS}
+    numbers = range(len(CLASSICAL) + len(NETWORKS))
+    committees = [row(sets, chosen) for size in SIZES for chosen in combinations(numbers, size)]
+    committees.sort(key=lambda each: each["criterion"])  # stable: of equals the smaller stays first
+    alone = [row(sets, (number,)) for number in numbers]
+    with atomic(Path(__file__).parent / "candidates.csv") as draft, draft.open("w", newline="") as stream:
+        writer = csv.DictWriter(stream, alone[0])
+        writer.writeheader()
+        writer.writerows([*committees, *alone])
+    print(committees[0])
+
+
+if __name__ == "__main__":
+    main()
