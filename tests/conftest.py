@@ -26,3 +26,18 @@ def digits_run(tmp_path_factory):
     data = {"data": "digits", "options": {"n_bags": 40}, "test": None, "split_seed": 1}
     parameters = {"epochs": 2, "random_state": 1, "batch_size": 8, "learning_rate": 1e-3}
     return execute(tmp_path_factory.mktemp("digits") / "run", {"data": data, "parameters": parameters})
+
+
+@pytest.fixture(scope="session")
+def images(tmp_path_factory):
+    from image_runs import make_images
+
+    return make_images(tmp_path_factory.mktemp("images"))
+
+
+@pytest.fixture(scope="session")
+def image_runs(images, tmp_path_factory):
+    """A folder with two runs, "attention" and "instances"."""
+    from image_runs import make_runs
+
+    return make_runs(tmp_path_factory.mktemp("runs"), images)

@@ -25,7 +25,8 @@ ORDER = [
     ["evaluation", "explain"],
     ["runs"],
     ["comparing", "summary"],
-    ["report", "paper"],
+    ["showing"],
+    ["report", "paper", "viewer"],
     ["cli"],
 ]
 LEVEL = {room: level for level, rooms in enumerate(ORDER) for room in rooms}

@@ -14,6 +14,7 @@ from bagwise.cli import (  # noqa: F401 (they register)
     data,
     demo,
     doctor,
+    explain,
     extract,
     imports,
     judge,
@@ -21,6 +22,7 @@ from bagwise.cli import (  # noqa: F401 (they register)
     reproduce,
     tile,
     train,
+    view,
 )
 from bagwise.cli.app import app
 from bagwise.errors import InputError

@@ -1,8 +1,8 @@
 """One method over a protocol: fitted on the training bags of each split, and on nothing else; judged on its test bags.
 
 The estimator never sees the test bags before it is judged (unless it is to be shown what that does), so scaling,
-augmentation, calibration and the selection of parameters can only be learned from training bags. A unit, one method on one split, is plain JSON: it can be written,
-resumed and pooled, and it is the same on any number of workers.
+augmentation, calibration and the selection of parameters can only be learned from training bags. A unit, one method on
+one split, is plain JSON: it can be written, resumed and pooled, and it is the same on any number of workers.
 """
 
 import time
@@ -19,8 +19,8 @@ from bagwise.estimators.taking import class_numbers
 from bagwise.evaluation.bag_metrics import bag_metrics
 from bagwise.evaluation.errors import Errors, errors
 from bagwise.evaluation.grouping import by_group
-from bagwise.evaluation.intervals import percentiles
 from bagwise.evaluation.instance_metrics import sharing
+from bagwise.evaluation.intervals import percentiles
 from bagwise.evaluation.judging import key_instances
 from bagwise.evaluation.one_test_set import drawn_metrics, share_test_bags
 from bagwise.evaluation.protocol import Split, check_classes

@@ -1,28 +1,35 @@
 import numpy as np
+import pytest
+from PIL import Image
 
-from bagwise.bags import Bags
-from bagwise.datasets.colon import PATCH
-from bagwise.paper.pictures.tissue import paint, rescaled
-
-
-def test_patches_are_painted_where_they_were_cut_from_times_their_factor():
-    patches = np.full((2, PATCH, PATCH, 3), 200, np.uint8)
-    bag = Bags(patches, np.array([0, 2]), positions=np.array([[0, 0], [100, 50]]))
-    canvas = paint(bag, np.array([0.0, 0.5]))
-    assert (canvas[50 : 50 + PATCH, 100 : 100 + PATCH] == 100).all()
-    canvas[50 : 50 + PATCH, 100 : 100 + PATCH] = 0
-    assert (canvas == 0).all()
+from bagwise.datasets import load_dataset
+from bagwise.estimators import BagClassifier
+from bagwise.explain.heatmaps import rescaled
+from bagwise.paper.pictures.tissue import TITLES, draw_example
+from real_data import HOME, needs_real_data
 
 
-def test_of_two_patches_that_overlap_the_one_of_the_greater_factor_is_seen():
-    patches = np.full((2, PATCH, PATCH, 3), 200, np.uint8)
-    bag = Bags(patches, np.array([0, 2]), positions=np.array([[0, 0], [5, 5]]))
-    assert paint(bag, np.array([1.0, 0.1]))[10, 10, 0] == 200
+@pytest.fixture
+def bags(monkeypatch):
+    monkeypatch.setenv("BAGWISE_DATA", str(HOME))
+    return load_dataset("colon-cancer")
 
 
-def test_rescaling_keeps_the_order_and_spans_one():
-    values = np.random.default_rng(0).normal(size=20)
-    found = rescaled(values)
-    assert (found.min(), found.max()) == (0, 1)
-    assert (np.argsort(found) == np.argsort(values)).all()
-    assert rescaled(np.array([3.0, 3.0])).tolist() == [1.0, 1.0]
+@needs_real_data("colon-cancer")
+def test_an_example_has_five_panels_made_of_the_two_models_numbers(bags, tmp_path):
+    network = {"encoder": "nucleus cnn", "epochs": 1, "most_instances": 5, "engine": "torch", "random_state": 0}
+    few = bags[[0, 1, 98, 99]]
+    attention = BagClassifier(pooling="attention", **network).fit(few, np.array([0, 1, 0, 1]))
+    instances = BagClassifier(pooling="max", level="instance", **network).fit(few, np.array([0, 1, 0, 1]))
+    path = draw_example(tmp_path, "example", bags[[5]], attention, instances)
+    with Image.open(path) as picture:
+        assert picture.width > 3 * picture.height
+    with np.load(tmp_path / "example.npz") as found:
+        assert found["pictures"].shape == (len(TITLES), 500, 500, 3)
+        np.testing.assert_array_equal(found["weights"], attention.weigh(bags[[5]]))
+        scores = instances.score_instances(bags[[5]])
+        np.testing.assert_allclose(found["probabilities"], 1 / (1 + np.exp(-scores)), rtol=1e-5)
+        brightest = int(np.argmax(found["weights"]))
+        x, y = bags[[5]].positions[brightest].astype(int)
+        assert rescaled(found["weights"])[brightest] == 1
+        np.testing.assert_array_equal(found["pictures"][3][y : y + 27, x : x + 27], bags[[5]].instances[brightest])

@@ -1,0 +1,1 @@
+"""What is shown of a run, bag by bag: the same numbers for `bagwise explain` and for the viewer."""

@@ -1,0 +1,36 @@
+import csv
+import json
+
+from command_line import bagwise, refusal
+
+
+def test_a_bag_is_explained_with_the_same_digits_as_everywhere(image_runs, tmp_path):
+    run = image_runs / "attention"
+    with (run / "predictions.csv").open(newline="", encoding="utf-8") as stream:
+        row = list(csv.DictReader(stream))[3]
+    options = ("--show", "contribution", "--class", "dark", "--scale", "raw", "--beside", image_runs / "instances")
+    done = bagwise("explain", run, "--bag", row["bag"], "--out", tmp_path / "why", *options, "--json")
+    found = json.loads(done.stdout)
+    assert found["probabilities"] == {label: row[f"probability {label}"] for label in ("dark", "light")}
+    assert found["class"] == "dark"
+    assert all((tmp_path / "why" / name).is_file() for name in found["files"])
+
+
+def test_without_a_bag_all_are_listed_beside_the_run(digits_run, tmp_path):
+    said = bagwise("explain", digits_run.folder, "--out", tmp_path / "bags.csv", cwd=tmp_path).stdout
+    assert "next: bagwise explain" in said
+    with (tmp_path / "bags.csv").open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [row["bag"] for row in rows] == [row["bag"] for row in digits_run.predictions]
+    assert all(1 <= float(row["effective_number"]) <= int(row["n_instances"]) for row in rows)
+
+
+def test_mistakes_are_refused_with_the_fix(digits_run, tmp_path):
+    run, bag = digits_run.folder, digits_run.predictions[0]["bag"]
+    assert "has no test bag 'nothing'" in refusal("explain", run, "--bag", "nothing", cwd=tmp_path)
+    assert "--show: 'weigth' is unknown; did you mean 'weight'?" in refusal(
+        "explain", run, "--bag", bag, "--show", "weigth", cwd=tmp_path
+    )
+    assert "--class: 'nine' is unknown" in refusal("explain", run, "--bag", bag, "--class", "nine", cwd=tmp_path)
+    assert "--region: '1,2' is not a region" in refusal("explain", run, "--bag", bag, "--region", "1,2", cwd=tmp_path)
+    assert not list(tmp_path.iterdir())
