@@ -12,7 +12,7 @@ from bagwise.explain.geojson import read_geojson
 from bagwise.explain.heatmaps import Look
 from bagwise.files import damages
 from bagwise.runs import Run
-from bagwise.showing.explaining import Wish, write_explanation
+from bagwise.showing.explaining import Beside, Wish, write_explanation
 from bagwise.showing.layers import Layers
 from bagwise.showing.locating import open_picture
 from bagwise.showing.shown_run import ShownRun
@@ -28,7 +28,7 @@ def shown(image_runs):
 
 @pytest.fixture(scope="module")
 def beside(image_runs):
-    return BagEstimator.load(image_runs / "instances" / "model")
+    return Beside("instances", BagEstimator.load(image_runs / "instances" / "model"))
 
 
 def write(folder, shown, bag, wish, ground=None):

@@ -36,11 +36,11 @@ def patch(picture, number):
 
 
 def test_the_five_panels_are_the_image_and_its_patches_times_their_factors(ground, image):
-    found = panels(bag(instance_labels=np.array([0, 1, 0])), ground, WEIGHTS, OTHER)
-    assert list(found) == ["(a) image", "(b) patches", "(c) key instances", "(d) weights", "(e) the other model"]
+    found = panels(bag(instance_labels=np.array([0, 1, 0])), ground, WEIGHTS, {"max": OTHER})
+    assert list(found) == ["(a) image", "(b) patches", "(c) key instances", "(d) weights", "(e) max"]
     np.testing.assert_array_equal(found["(a) image"], image)
     factors = {"(b) patches": [1, 1, 1], "(c) key instances": [0, 1, 0], "(d) weights": [0, 0.4, 1]}
-    factors["(e) the other model"] = [1, 0, 0.5]
+    factors["(e) max"] = [1, 0, 0.5]
     for title, expected in factors.items():
         for number, factor in enumerate(expected):
             np.testing.assert_array_equal(patch(found[title], number), np.round(patch(image, number) * factor))
@@ -48,11 +48,11 @@ def test_the_five_panels_are_the_image_and_its_patches_times_their_factors(groun
 
 
 def test_what_is_not_known_is_left_out_and_the_letters_go_on(ground):
-    assert list(panels(bag(), ground, WEIGHTS, None)) == ["(a) image", "(b) patches", "(c) weights"]
+    assert list(panels(bag(), ground, WEIGHTS, {})) == ["(a) image", "(b) patches", "(c) weights"]
 
 
 def test_the_scale_can_be_another(ground, image):
-    found = panels(bag(), ground, WEIGHTS, None, scale="rank")["(c) weights"]
+    found = panels(bag(), ground, WEIGHTS, {}, scale="rank")["(c) weights"]
     np.testing.assert_array_equal(patch(found, 1), np.round(patch(image, 1) * 0.5))
 
 

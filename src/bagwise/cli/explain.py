@@ -81,8 +81,7 @@ def _explain(
     names = write_explanation(folder, shown, Layers(shown), number, ground, wish)
     facts = read_json(folder / "explanation.json")
     _say(facts, output)
-    for name in names:
-        output.wrote(folder / name, "explanation")
+    output.wrote(folder, f"explanation ({', '.join(name for name in names if '/' not in name)})")
     output.result({**facts, "folder": str(folder), "files": names})
 
 
@@ -98,7 +97,7 @@ def _wish(trained: "Run", show: str, of_class: str | None, beside: Path | None, 
     from bagwise.estimators import BagEstimator
     from bagwise.names import nearest
     from bagwise.runs import Run
-    from bagwise.showing.explaining import Wish
+    from bagwise.showing.explaining import Beside, Wish
     from bagwise.showing.layers import LAYERS
 
     if show not in LAYERS:
@@ -106,8 +105,8 @@ def _wish(trained: "Run", show: str, of_class: str | None, beside: Path | None, 
     if of_class is not None and of_class not in trained.classes:
         raise InputError(f"--class: '{of_class}' is unknown; {nearest(of_class, trained.classes)}")
     number = len(trained.classes) - 1 if of_class is None else trained.classes.index(of_class)
-    model = None if beside is None else BagEstimator.load(Run(beside).folder / "model")
-    return Wish(show, number, look, top, model)
+    other = None if beside is None else Beside(beside.resolve().name, BagEstimator.load(Run(beside).folder / "model"))
+    return Wish(show, number, look, top, other)
 
 
 def _region(text: str) -> tuple[int, int, int, int]:

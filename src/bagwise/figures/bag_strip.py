@@ -9,6 +9,7 @@ from bagwise.figures.style import BLUE, FAINT, VERMILLION
 
 GAP = 0.15  # between instances, in widths of one
 CAPTION = 0.35  # room for the weight below an instance
+TELLING = 0.1  # a weight from which on two digits are enough
 
 
 def draw_bag_strip(
@@ -19,6 +20,7 @@ def draw_bag_strip(
     instances : (n, …) images, drawn as they are, or vectors, for which a bar as high as the weight stands
     key : (n,) truth values: the instances to frame
     """
+    digits = 2 if weights.max() >= TELLING else 4
     images = displayable(instances) if is_picture(instances.shape[1:]) else None
     for number, weight in enumerate(weights):
         left = (number % columns) * (1 + GAP)
@@ -28,7 +30,7 @@ def draw_bag_strip(
         else:
             axes.imshow(images[number], extent=(left, left + 1, bottom, bottom + 1), cmap="gray", vmin=0, vmax=255)
         _frame(axes, left, bottom, is_key=key is not None and bool(key[number]))
-        axes.text(left + 0.5, bottom - 0.06, f"{weight:.2f}", ha="center", va="top")
+        axes.text(left + 0.5, bottom - 0.06, f"{weight:.{digits}f}", ha="center", va="top")
     rows = -(-len(weights) // columns)
     right = min(len(weights), columns) * (1 + GAP)
     axes.set(xlim=(-GAP, right), ylim=(-(rows - 1) * (1 + GAP + CAPTION) - CAPTION, 1 + GAP), aspect="equal")

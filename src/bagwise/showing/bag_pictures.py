@@ -13,6 +13,7 @@ from bagwise.files import atomic
 
 MOST_IN_STRIP = 36
 COLUMNS = 12
+NARROWEST = 6.0  # inches, so that there is room for the title
 DOTS = 130  # an inch
 
 
@@ -22,7 +23,8 @@ def save_strip(path: Path, bag: Bags, weights: np.ndarray, title: str) -> Path:
     key = None if bag.instance_labels is None else bag.instance_labels[chosen] > 0
     rows = -(-len(chosen) // COLUMNS)
     with figures.styled():
-        figure = Figure(figsize=(min(len(chosen), COLUMNS) * 0.9 + 0.4, rows * 1.25 + 0.5), layout="constrained")
+        wide = max(min(len(chosen), COLUMNS) * 0.9 + 0.4, NARROWEST)
+        figure = Figure(figsize=(wide, rows * 1.25 + 0.5), layout="constrained")
         axes = figures.draw_bag_strip(figure.subplots(), bag.instances[chosen], weights[chosen], key, COLUMNS)
         axes.set_title(title, loc="left", parse_math=False)
         return _save(path, figure)

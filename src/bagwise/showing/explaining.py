@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bagwise.bags import Bags
 from bagwise.estimators import BagEstimator
 from bagwise.estimators.holding.voting import Voting
 from bagwise.explain import Curve, Trust, deletion_and_insertion, judge_trust
@@ -34,20 +35,27 @@ KIND = "bagwise explanation"
 REGIONS_FROM = 0.5  # on the scale, where nobody names a threshold
 
 
+class Beside(NamedTuple):
+    """Another model whose probabilities of single instances stand beside the weights."""
+
+    name: str
+    model: BagEstimator
+
+
 class Wish(NamedTuple):
     """What is to be drawn, and how.
 
     layer : "weight", "contribution" or "probability"
     class_number : of contributions, probabilities and curves
     top : how many tiles of greatest value are saved
-    beside : another estimator, whose probabilities of single instances stand beside the weights
+    beside : what panel (e) shows; in the paper it is Instance+max
     """
 
     layer: str = "weight"
     class_number: int = 1
     look: Look = Look()
     top: int = 10
-    beside: BagEstimator | None = None
+    beside: Beside | None = None
 
 
 def write_explanation(
@@ -114,12 +122,19 @@ def _draw_over(draft: Path, shown: ShownRun, layers: Layers, bag: int, ground: G
     save_picture(draft / "map.png", draw_map(ground, tiles, layer, wish.look))
     save_top_tiles(draft / "tiles", ground, tiles, layer.values, wish.top)
     if has_panels(ground):
-        other = None if wish.beside is None else judge_alone(wish.beside, one)[:, wish.class_number]
-        save_panels(draft / "panels.png", panels(one, ground, weights, other, wish.look.scale), _title(shown, bag))
+        pictures = panels(one, ground, weights, _other(wish, one), wish.look.scale)
+        save_panels(draft / "panels.png", pictures, _title(shown, bag))
     write_geojson(draft / "tiles.geojson", tiles_geojson(shown, layers, bag, wish.class_number))
     least = REGIONS_FROM if wish.look.threshold is None else wish.look.threshold
     regions = regions_geojson(shown, layers, bag, wish.layer, wish.class_number, wish.look.scale, least)
     write_geojson(draft / "regions.geojson", regions)
+
+
+def _other(wish: Wish, one: Bags) -> dict[str, np.ndarray]:
+    """What the other model says of each instance, by its name."""
+    if wish.beside is None:
+        return {}
+    return {wish.beside.name: judge_alone(wish.beside.model, one)[:, wish.class_number]}
 
 
 def _title(shown: ShownRun, bag: int) -> str:

@@ -6,6 +6,8 @@
 the paper it is Instance+max.
 """
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from bagwise.bags import Bags
@@ -20,11 +22,11 @@ def has_panels(ground: Ground) -> bool:
 
 
 def panels(
-    bag: Bags, ground: Ground, weights: np.ndarray, other: np.ndarray | None, scale: str = "paper"
+    bag: Bags, ground: Ground, weights: np.ndarray, other: Mapping[str, np.ndarray], scale: str = "paper"
 ) -> dict[str, np.ndarray]:
     """The pictures by their titles, (height, width, 3) bytes each.
 
-    other : (n,) the probability of each instance by another model, or None
+    other : (n,) the probability of each instance by another model, by that model's name; or none
     """
     tiles, image = tiles_of(bag), ground.read(window_of(ground.size, downsample=1.0))
     patches = cut_patches(image, tiles.positions, round(tiles.size))
@@ -32,8 +34,7 @@ def panels(
     if bag.instance_labels is not None:
         factors["key instances"] = (bag.instance_labels > 0).astype(float)
     factors["weights"] = to_scale(weights, scale).values
-    if other is not None:
-        factors["the other model"] = to_scale(other, scale).values
+    factors |= {name: to_scale(values, scale).values for name, values in other.items()}
     pictures = {"image": image} | {
         name: paint(patches, tiles.positions, values, *ground.size) for name, values in factors.items()
     }

@@ -48,7 +48,7 @@ def draw_example(folder: Path, name: str, bag: Bags, attention: BagClassifier, i
     """The panels of an image as a picture, and what they are made of as arrays."""
     weights, chances = attention.weigh(bag), judge_alone(instances, bag)[:, 1]
     with open_ground(Pictures.of_dataset(DATA).get(bag.name(0))) as ground:
-        found = panels(bag, ground, weights, chances)
+        found = panels(bag, ground, weights, {"Instance+max": chances})
     with atomic(folder / f"{name}.npz") as draft, draft.open("wb") as stream:
         np.savez_compressed(stream, pictures=np.array(list(found.values())), weights=weights, probabilities=chances)
     return save_panels(folder / f"{name}.png", dict(zip(TITLES, found.values(), strict=True)), bag.name(0))
