@@ -10,10 +10,10 @@ demo: $(VENV)/installed
 	$(BIN)/bagwise demo
 
 test: $(VENV)/installed-test lint
-	$(BIN)/python -m pytest -n 2 -m "not full"
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not full"
 
 test-full: $(VENV)/installed-test lint
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 bench: $(VENV)/installed-test
 	$(BIN)/bagwise bench all
@@ -25,7 +25,7 @@ lint: $(VENV)/installed-test
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) -e '.[fast]'
+	$(PIP) -e '.[fast,viewer]'
 	touch $@
 
 $(VENV)/installed-test: $(VENV)/installed

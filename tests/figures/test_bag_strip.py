@@ -20,3 +20,8 @@ def test_bag_strip_writes_each_weight_and_frames_the_key_instances(axes, shape):
     if len(shape) == 1:
         bars = [patch.get_height() for patch in axes.patches if to_rgb(patch.get_facecolor()) == to_rgb(BLUE)]
         assert bars == weights.tolist()
+
+
+def test_small_weights_have_digits_enough_to_be_told_apart(axes):
+    draw_bag_strip(axes, np.zeros((3, 5)), np.array([0.0227, 0.0214, 0.0003]))
+    assert [text.get_text() for text in axes.texts] == ["0.0227", "0.0214", "0.0003"]

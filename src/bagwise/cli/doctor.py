@@ -12,6 +12,7 @@ OPTIONAL = {
     "efficientnet_lite_pytorch": "a small ImageNet encoder: pip install 'bagwise[encoder]'",
     "timm": "many encoders: pip install timm",
     "skops": "saving wrapped scikit-learn classifiers: pip install 'bagwise[classifiers]'",
+    "starlette": "the viewer: pip install 'bagwise[viewer]'",
     "numba": "fast training on the CPU: pip install 'bagwise[fast]'",
     "pandas": "bags from data frames: pip install pandas",
 }

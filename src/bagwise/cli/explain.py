@@ -1,5 +1,6 @@
 """bagwise explain: why a bag was judged as it was."""
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -59,7 +60,7 @@ def _list(trained: "Run", out: Path | None, output: Output) -> None:
     warned = [row for row in rows if row["warnings"]]
     output.say(f"{len(rows)} test bags, {len(warned)} of them with a warning about their weights")
     output.wrote(path, "list of bags")
-    output.say(f"next: bagwise explain {trained.folder} --bag {rows[0]['bag']}")
+    output.say(f"next: {shlex.join(['bagwise', 'explain', str(trained.folder), '--bag', rows[0]['bag']])}")
     output.result({"bags": rows, "list": str(path)})
 
 

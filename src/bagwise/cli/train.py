@@ -70,7 +70,7 @@ def run_to_the_end(folder: Path, description: dict[str, Any], resume: bool, outp
     output.empty(run.manifest.get("set_aside", []))
     output.wrote(run.folder, "run")
     output.wrote(report, "report")
-    output.say(f"next: open {report} in a browser, or bagwise predict {run.folder} DATA --out predictions.csv")
+    output.say(f"next: open {report} in a browser, or look at the bags: bagwise view {run.folder}")
     output.result({"run": str(run.folder), "report": str(report), "metrics": run.metrics})
 
 
