@@ -23,7 +23,7 @@ def place(tmp_path_factory):
 
 
 def of_bags(place, recipe, setting):
-    return [result for result in read_results(place, recipe, [setting]) if "key instances" not in result.table]
+    return [result for result in read_results(place, recipe, [setting]) if ": instances" not in result.table]
 
 
 def test_folds_are_averaged_and_both_errors_given(place):
@@ -56,7 +56,7 @@ def test_metrics_can_be_the_columns_and_be_pooled(place):
 @pytest.mark.parametrize(("table", "column"), [("table1", "musk1"), ("breast", None)])
 def test_key_instances_have_tables_of_their_own_without_the_papers_numbers(place, table, column):
     setting = Setting("musk1", table, column, [])
-    results = [result for result in read_results(place, RECIPE, [setting]) if "key instances" in result.table]
+    results = [result for result in read_results(place, RECIPE, [setting]) if ": instances" in result.table]
     assert {result.method for result in results} == {"MI-Kernel", "naive"}
     assert all(result.paper is None for result in results)
     units = Comparison(place / "musk1" / "draw-0").units["naive"]
@@ -68,7 +68,7 @@ def test_key_instances_have_tables_of_their_own_without_the_papers_numbers(place
 def test_folds_that_keep_cases_together_are_a_table_of_their_own(place):
     setting = Setting("musk1", "breast", None, [], title="by case", comparable=False)
     results = read_results(place, RECIPE, [setting])
-    assert {result.table for result in results} == {"breast: by case", "breast: by case: key instances"}
+    assert {result.table for result in results} == {"breast: by case", "breast: by case: instances"}
     assert all(result.paper is None for result in results)
 
 

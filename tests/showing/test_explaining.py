@@ -83,3 +83,13 @@ def test_an_explanation_is_replaced_and_nothing_else_is(shown, tmp_path):
     (tmp_path / "other" / "mine.txt").write_text("mine")
     with pytest.raises(InputError, match="holds other files"):
         write(tmp_path / "other", shown, 0, Wish())
+
+
+def test_seeds_say_how_far_the_weights_differ(shown, beside, tmp_path):
+    write(tmp_path / "why", shown, 1, Wish(seeds=(beside.model,)))
+    with (tmp_path / "why" / "instances.csv").open(newline="") as stream:
+        found = [float(line["weight spread"]) for line in csv.DictReader(stream)]
+    own, other = shown.run.weights[shown.rows(1)], beside.model.weigh(shown.bag(1))
+    np.testing.assert_allclose(found, np.abs(own - other) / 2, rtol=1e-5, atol=1e-9)
+    facts = json.loads((tmp_path / "why" / "explanation.json").read_text())
+    assert any("depend on the seed" in warning for warning in facts["warnings"])

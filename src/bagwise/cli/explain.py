@@ -12,8 +12,10 @@ from bagwise.cli.output import Json, Output, Quiet
 from bagwise.errors import InputError
 
 if TYPE_CHECKING:
+    from bagwise.estimators import BagEstimator
+    from bagwise.explain.heatmaps import Look
     from bagwise.runs import Run
-    from bagwise.showing.explaining import Wish
+    from bagwise.showing.explaining import Beside, Wish
 
 EXAMPLE = "Example: bagwise explain runs/first --bag bag-3 --out why/"
 
@@ -26,6 +28,7 @@ def explain(
     show: Annotated[str, typer.Option(help="What the map shows: weight, contribution or probability.")] = "weight",
     of_class: Annotated[str | None, typer.Option("--class", help="Of which class. [default: the last one]")] = None,
     beside: Annotated[Path | None, typer.Option(help="A run of Instance+max, for panel (e).")] = None,
+    seeds: Annotated[list[Path] | None, typer.Option(help="Runs with other seeds: how far weights differ.")] = None,
     slides: Annotated[Path | None, typer.Option(help="Folder of the slides or images.")] = None,
     scale: Annotated[str, typer.Option(help="Of the colours: paper, raw, rank or log.")] = "paper",
     colours: Annotated[str | None, typer.Option(help="A colour map of matplotlib's.")] = None,
@@ -48,14 +51,15 @@ def explain(
     from bagwise.explain.heatmaps import Look
 
     look = Look(scale, colours, opacity, threshold, blur, None, None if region is None else _region(region))
-    _explain(trained, bag, out, _wish(trained, show, of_class, beside, look, top), slides, level, output)
+    wish = _wish(trained, show, of_class, look, top)._replace(beside=_beside(beside), seeds=_models(seeds or []))
+    _explain(trained, bag, out, wish, slides, level, output)
 
 
 def _list(trained: "Run", out: Path | None, output: Output) -> None:
     from bagwise.runs import write_table
     from bagwise.showing.overview import overview_rows
 
-    rows, path = overview_rows(trained), out or _beside(trained, "-bags.csv")
+    rows, path = overview_rows(trained), out or _next_to(trained, "-bags.csv")
     write_table(path, rows)
     warned = [row for row in rows if row["warnings"]]
     output.say(f"{len(rows)} test bags, {len(warned)} of them with a warning about their weights")
@@ -78,7 +82,7 @@ def _explain(
     ground = open_picture(trained, bag, slides)
     if ground is not None and level is not None:
         wish = wish._replace(look=wish.look._replace(downsample=ground.downsample(level)))
-    folder = out or _beside(trained, f"-bag-{number}")
+    folder = out or _next_to(trained, f"-bag-{number}")
     names = write_explanation(folder, shown, Layers(shown), number, ground, wish)
     facts = read_json(folder / "explanation.json")
     _say(facts, output)
@@ -94,11 +98,9 @@ def _say(facts: dict[str, Any], output: Output) -> None:
         output.say(f"note: {warning}")
 
 
-def _wish(trained: "Run", show: str, of_class: str | None, beside: Path | None, look: Any, top: int) -> "Wish":
-    from bagwise.estimators import BagEstimator
+def _wish(trained: "Run", show: str, of_class: str | None, look: "Look", top: int) -> "Wish":
     from bagwise.names import nearest
-    from bagwise.runs import Run
-    from bagwise.showing.explaining import Beside, Wish
+    from bagwise.showing.explaining import Wish
     from bagwise.showing.layers import LAYERS
 
     if show not in LAYERS:
@@ -106,8 +108,20 @@ def _wish(trained: "Run", show: str, of_class: str | None, beside: Path | None, 
     if of_class is not None and of_class not in trained.classes:
         raise InputError(f"--class: '{of_class}' is unknown; {nearest(of_class, trained.classes)}")
     number = len(trained.classes) - 1 if of_class is None else trained.classes.index(of_class)
-    other = None if beside is None else Beside(beside.resolve().name, BagEstimator.load(Run(beside).folder / "model"))
-    return Wish(show, number, look, top, other)
+    return Wish(show, number, look, top)
+
+
+def _beside(run: Path | None) -> "Beside | None":
+    from bagwise.showing.explaining import Beside
+
+    return None if run is None else Beside(run.resolve().name, *_models([run]))
+
+
+def _models(runs: list[Path]) -> "tuple[BagEstimator, ...]":
+    from bagwise.estimators import BagEstimator
+    from bagwise.runs import Run
+
+    return tuple(BagEstimator.load(Run(run).folder / "model") for run in runs)
 
 
 def _region(text: str) -> tuple[int, int, int, int]:
@@ -118,7 +132,7 @@ def _region(text: str) -> tuple[int, int, int, int]:
     return x, y, width, height
 
 
-def _beside(trained: "Run", ending: str) -> Path:
+def _next_to(trained: "Run", ending: str) -> Path:
     """A sealed run takes no more files: what is made of it lies beside it."""
     folder = trained.folder.resolve()
     return folder.with_name(f"{folder.name}{ending}")

@@ -93,7 +93,7 @@ def _of_bags(recipe: Recipe, setting: Setting) -> list[Asked]:
 
 def _of_instances(setting: Setting) -> list[Asked]:
     """How well key instances are found, where it is known which they are: the paper shows it in pictures alone."""
-    name = f"{_name(setting)}: key instances"
+    name = f"{_name(setting)}: instances"
     return [
         Asked(f"{name}, {words}" if setting.column else name, setting.column or words, metric, part, False, None)
         for words, (part, metric) in KEYS.items()

@@ -17,7 +17,6 @@ import numpy as np
 
 from bagwise.bags import Bags
 from bagwise.estimators import BagEstimator
-from bagwise.estimators.holding.voting import Voting
 from bagwise.explain import Curve, Trust, deletion_and_insertion, judge_trust
 from bagwise.explain.geojson import write_geojson
 from bagwise.explain.heatmaps import Ground, Look, draw_map, save_picture, save_top_tiles, tiles_of
@@ -49,6 +48,7 @@ class Wish(NamedTuple):
     class_number : of contributions, probabilities and curves
     top : how many tiles of greatest value are saved
     beside : what panel (e) shows; in the paper it is Instance+max
+    seeds : models of the same kind with other seeds, to see how far their weights differ
     """
 
     layer: str = "weight"
@@ -56,6 +56,7 @@ class Wish(NamedTuple):
     look: Look = Look()
     top: int = 10
     beside: Beside | None = None
+    seeds: tuple[BagEstimator, ...] = ()
 
 
 def write_explanation(
@@ -63,9 +64,10 @@ def write_explanation(
 ) -> list[str]:
     """Write all that can be said of a test bag into a folder; returns the names of its files."""
     with atomic_folder(folder, KIND) as draft:
-        trust, curve = _trust(shown, layers, bag), _curve(shown, layers, bag, wish)
+        spread, curve = _spread(shown, layers, bag, wish), _curve(shown, layers, bag, wish)
+        trust = judge_trust(layers.weights(bag), np.array([0, shown.bag(bag).n_instances]), spread)
         write_json(draft / "explanation.json", describe(shown, layers, bag, trust, curve, wish))
-        write_table(draft / "instances.csv", instance_rows(shown, layers, bag))
+        write_table(draft / "instances.csv", _rows(shown, layers, bag, spread))
         np.save(draft / "contributions.npy", layers.explanation(bag).contributions, allow_pickle=False)
         _draw(draft, shown, layers, bag, curve, wish)
         if ground is not None:
@@ -95,10 +97,18 @@ def describe(shown: ShownRun, layers: Layers, bag: int, trust: Trust, curve: Cur
     }
 
 
-def _trust(shown: ShownRun, layers: Layers, bag: int) -> Trust:
-    weights, model = layers.weights(bag), shown.model
-    spread = model.spread(shown.bag(bag)).weights if isinstance(model, Voting) else None
-    return judge_trust(weights, np.array([0, len(weights)]), spread)
+def _spread(shown: ShownRun, layers: Layers, bag: int, wish: Wish) -> np.ndarray | None:
+    """The standard deviation of each weight over the seeds."""
+    if not wish.seeds:
+        return None
+    return np.std([layers.weights(bag), *(model.weigh(shown.bag(bag)) for model in wish.seeds)], axis=0)
+
+
+def _rows(shown: ShownRun, layers: Layers, bag: int, spread: np.ndarray | None) -> list[Plain]:
+    rows = instance_rows(shown, layers, bag)
+    if spread is None:
+        return rows
+    return [{**row, "weight spread": repr(float(value))} for row, value in zip(rows, spread, strict=True)]
 
 
 def _curve(shown: ShownRun, layers: Layers, bag: int, wish: Wish) -> Curve:
