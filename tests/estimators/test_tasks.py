@@ -26,6 +26,12 @@ def test_the_factors_of_both_follow_from_the_training_bags():
     assert tasks(kept, None, CLASSES, None)[1] is None
 
 
+def test_balanced_classes_count_alike_and_bags_as_much_as_before():
+    factors = class_factors(KNOWN.targets, CLASSES, "balanced")[KNOWN.targets]
+    assert factors[KNOWN.targets == 1].sum() == pytest.approx(factors[KNOWN.targets == 0].sum())
+    assert factors.mean() == pytest.approx(1.0)
+
+
 def test_a_wrong_weight_of_classes_is_named():
     assert class_factors(KNOWN.targets, CLASSES, {"no": 1.0, "yes": 3.0}).tolist() == [1.0, 3.0]
     with pytest.raises(InputError, match=r"class_weight: .*; give None, 'balanced', or a factor for each class"):

@@ -168,18 +168,6 @@ def test_a_loss_that_is_not_finite_names_the_bag():
         model.fit(bags.replace(instances=rows), bags.labels)
 
 
-def test_class_balancing_weighs_the_classes_alike():
-    """Balanced weights are the same as repeating the rarer class."""
-    bags = load_dataset("needles", n_bags=8, n_features=5).map(lambda rows: rows.astype(np.float64))
-    rows = [0, 2, 1, 3, 5]  # two positive bags, three negative
-    labels = bags.labels[rows]
-    model = BagClassifier(class_weight="balanced")
-    model.classes_ = np.unique(labels)
-    factors = model._class_factors(labels)[labels]
-    assert factors[labels == 1].sum() == pytest.approx(factors[labels == 0].sum())
-    assert factors.mean() == pytest.approx(1.0)
-
-
 def test_progress_hears_of_every_batch_and_epoch():
     class Counting(Progress):
         batches, epochs = 0, 0

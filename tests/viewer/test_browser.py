@@ -189,6 +189,22 @@ def test_contributions_can_be_seen_for_another_class(page, shown):
     np.testing.assert_allclose(found[:, :3], coloured(scaled.values, colouring(True)), atol=4)
 
 
+def test_what_takes_long_is_said_and_the_choices_are_there_meanwhile(page):
+    visit(page)
+    held = []
+    page.route("**/layers/contribution/**", lambda route: held.append(route))
+    page.locator("label[for=layer-contribution]").click()
+    page.wait_for_selector("#busy:not([hidden])")
+    assert "computing: contribution to" in page.locator("#busy").inner_text()
+    assert page.locator("#class-field").is_visible()
+    page.select_option("#scale", "rank")
+    while held:
+        held.pop().continue_()
+    page.unroute("**/layers/contribution/**")
+    drawn(page, "contribution", "rank")
+    assert page.locator("#busy").is_hidden()
+
+
 def test_the_range_leaves_tiles_out(page, shown):
     visit(page, scale="rank", opacity=1)
     layers = shown.show(0, 0).layers

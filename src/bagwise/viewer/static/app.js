@@ -15,6 +15,7 @@ import * as server from "./server.js";
 import { address, listen, set, state } from "./state.js";
 import { markStrip, showStrip } from "./strip.js";
 import { showBag, showNotes, showRun } from "./titles.js";
+import { whileBusy } from "./waiting.js";
 import { count, element, make, short } from "./words.js";
 
 const REDRAWING = ["layer", "class", "scale", "colours", "from", "to", "frames"];
@@ -25,6 +26,7 @@ let view, info, positions, keys; // of the bag on the stage
 let drawing, order; // what is drawn now
 let [turn, strokes] = [0, 0]; // of bags and of drawings: answers to an earlier question are dropped
 
+const wantedNow = () => [bag.number, state.layer, classNumber(), state.scale];
 const spoken = (row) => (run.classes.length === 2 ? 1 : run.classes.indexOf(row.predicted));
 const classNumber = () => run.classes.indexOf(state.class);
 const rivals = () => runs.filter(({ name, test_bags: test }) => test && test === run.test_bags && name !== run.name);
@@ -100,17 +102,19 @@ async function stage() {
 async function draw() {
   const [now, stroke] = [turn, (strokes += 1)];
   const panes = paneRuns();
-  const wanted = [bag.number, state.layer, classNumber(), state.scale];
-  const layers = await Promise.all(panes.map((each) => each && layerOf(each.number, ...wanted)));
-  if (now !== turn || stroke !== strokes) return;
-  const names = colourNames(layers.find(Boolean).scale.signed);
+  const names = colourNames();
   if (!names.includes(state.colours)) state.colours = names[0];
+  showChoices(choices());
+  const [wanted, words] = [wantedNow(), layerWords(state.layer, state.class)];
+  const asked = Promise.all(panes.map((each) => each && layerOf(each.number, ...wanted)));
+  const layers = await whileBusy(`computing: ${words} …`, asked);
+  if (now !== turn || stroke !== strokes) return;
+  if (wantedNow().join() !== wanted.join()) return draw(); // another choice was made while the first one was computed
   const shared = { positions, keys: state.frames ? keys : null, table: tableOf(state.colours) };
   const drawings = layers.map((layer) => layer && drawingOf(layer, { ...shared, ...state }));
   drawing = drawings[panes.indexOf(run)];
   view.paint(drawings, panes.map((each, number) => paneTitle(each, layers[number])));
-  showLegend(layerWords(state.layer, state.class), drawing.scale, drawing.table);
-  showChoices(choices());
+  showLegend(words, drawing.scale, drawing.table);
   performance.mark("bag drawn");
   await new Promise(requestAnimationFrame); // the map is on the screen before its tiles are sorted
   order = orderOf(drawing);
@@ -153,8 +157,9 @@ function paneTitle(of, layer) {
   return rival() ? `${of.name}: ${short(layer.scale.low)} to ${short(layer.scale.high)}` : "map";
 }
 
-function colourNames(signed) {
-  return signed ? Object.keys(colours.diverging) : [...Object.keys(colours.sequential), PAPER_COLOURS];
+// Contributions have a sign, so their colours have a neutral middle.
+function colourNames() {
+  return state.layer === "contribution" ? Object.keys(colours.diverging) : [...Object.keys(colours.sequential), PAPER_COLOURS];
 }
 
 const tableOf = (name) => colours.sequential[name] ?? colours.diverging[name] ?? PAPER_COLOURS;
@@ -162,9 +167,8 @@ const tableOf = (name) => colours.sequential[name] ?? colours.diverging[name] ??
 function choices() {
   const beside = [["", "nothing"], ...rivals().map(({ name }) => [name, name])];
   if (view.placed && info.picture) beside.splice(1, 0, ["picture", "the image alone"]);
-  const names = colourNames(drawing.scale.signed);
   const shown = { placed: view.placed, keys: keys !== null, missing: info.kind === "missing" };
-  return { classes: run.classes, colours: names, beside, ...shown };
+  return { classes: run.classes, colours: colourNames(), beside, ...shown };
 }
 
 function step(by) {
