@@ -59,7 +59,7 @@ def test_members_that_point_elsewhere_are_named():
     members = np.eye(5)  # each has all its weight on another instance
     (found,) = trust_of(members.mean(axis=0) + [0.2, 0, 0, 0, -0.2], members.std(axis=0)).warnings
     assert found == [
-        "the members disagree about the weights: these deviate by 200% on average, "
+        "the models disagree about the weights: these deviate by 200% on average, "
         "so another model may point at other instances"
     ]
     assert trust_of([0.6, 0.2, 0.1, 0.1, 0.0], np.full(5, 0.05)).warnings == [[]]

@@ -59,7 +59,7 @@ def _warnings(size: int, effective: float, top: float, apart: float) -> list[str
         )
     if apart >= UNSTEADY:
         found.append(
-            f"the members disagree about the weights: these deviate by {apart:.0%} on average, "
+            f"the models disagree about the weights: these deviate by {apart:.0%} on average, "
             "so another model may point at other instances"
         )
     return found
