@@ -1,3 +1,5 @@
+import shutil
+
 import numpy as np
 import pytest
 
@@ -77,6 +79,14 @@ def test_another_protocol_is_a_table_of_its_own_beside_the_papers_numbers(place)
     (found,) = [result for result in of_bags(place, RECIPE, setting) if result.method == "MI-Kernel"]
     assert found.table == "table1: by validation"
     assert found.paper == Published(0.880, 0.031)
+
+
+def test_a_repeat_that_is_under_way_is_shown_as_a_part_and_claims_nothing(place, tmp_path):
+    shutil.copytree(place / "musk1", tmp_path / "musk1")
+    (tmp_path / "musk1" / "draw-0" / "units" / "MI-Kernel" / "001-002.json").unlink()
+    found = {result.method: result for result in of_bags(tmp_path, RECIPE, Setting("musk1", "table1", "musk1", []))}
+    assert (found["MI-Kernel"].complete, found["naive"].complete) == (False, True)
+    assert found["MI-Kernel"].meets is None
 
 
 def test_what_is_not_run_has_no_number(place):

@@ -17,3 +17,9 @@ def test_ours_stand_beside_the_papers_and_what_does_not_meet_is_bold():
 def test_a_cell_that_was_not_run_is_empty():
     page = markdown(RECIPES["table1"], [FAR, OWN._replace(column="fox")])
     assert "| naive |  | 0.850 |" in page
+
+
+def test_a_part_is_called_one():
+    assert "| attention | 0.800±0.020 (part) / 0.892±0.040 |" in markdown(
+        RECIPES["table1"], [FAR._replace(complete=False)]
+    )

@@ -36,6 +36,7 @@ class Result(NamedTuple):
     fold_error: float | None  # standard error over folds, mean over repeats
     n_repeats: int
     n_fits: int
+    complete: bool = True  # whether no fold of a repeat is missing
 
     @property
     def error(self) -> float | None:
@@ -48,8 +49,8 @@ class Result(NamedTuple):
 
     @property
     def meets(self) -> bool | None:
-        """Whether the two intervals of one error meet; None where one has none."""
-        if self.paper is None or self.paper.error is None or self.error is None:
+        """Whether the two intervals of one error meet; None where one has none, or folds are missing."""
+        if self.paper is None or self.paper.error is None or self.error is None or not self.complete:
             return None
         return abs(self.mean - self.paper.mean) <= self.paper.error + self.error
 
@@ -66,10 +67,16 @@ def _of_setting(folder: Path, recipe: Recipe, setting: Setting) -> Iterator[Resu
     methods = sorted(dict.fromkeys(done), key=[*planned, *done].index)  # the recipe's order
     for asked in [*_of_bags(recipe, setting), *_of_instances(setting)]:
         for method in methods:
-            units = [comparison.units[method] for comparison in comparisons if method in comparison.units]
-            result = _result(units, asked, method)
+            done_by = [comparison for comparison in comparisons if method in comparison.units]
+            result = _result([comparison.units[method] for comparison in done_by], asked, method)
             if result is not None:
-                yield result
+                yield result._replace(complete=all(_is_complete(comparison, method) for comparison in done_by))
+
+
+def _is_complete(comparison: Comparison, method: str) -> bool:
+    """Whether every repeat that was begun has all its folds; one test set of the data's own is a single fold."""
+    units, folds = comparison.units[method], comparison.plan["folds"] or 1
+    return len(units) == folds * len({unit["repeat"] for unit in units})
 
 
 class Asked(NamedTuple):
@@ -151,6 +158,7 @@ def result_rows(results: Sequence[Result]) -> list[dict[str, Any]]:
             "standard_error_over_folds": result.fold_error,
             "n_repeats": result.n_repeats,
             "n_fits": result.n_fits,
+            "complete": result.complete,
             "difference": result.difference,
             "intervals_meet": result.meets,
         }

@@ -7,9 +7,9 @@ from bagwise.paper.recipes import Recipe
 from bagwise.paper.results import Result
 
 LEGEND = (
-    "Each cell: ours ± error / the paper's ± error; **bold** where the two intervals of one error do not meet. Our "
-    "error is the standard error over folds (mean over repeats) where there are folds, as the paper's seems to be, "
-    "else the standard error over draws; results.csv has both, and how many repeats and fits stand behind each number."
+    "Each cell: ours ± error / the paper's ± error; **bold** where the two intervals of one error do not meet; (part) "
+    "where folds are still to be run. Our error is the standard error over folds (mean over repeats) where there are "
+    "folds, as the paper's seems to be, else the standard error over draws; results.csv has both, and how many repeats and fits stand behind each number."
 )
 
 
@@ -60,6 +60,8 @@ def _cell(result: Result) -> str:
     ours = valued(result.mean, result.error)
     if result.meets is False:
         ours = f"**{ours}**"
+    if not result.complete:
+        ours = f"{ours} (part)"
     return ours if result.paper is None else f"{ours} / {valued(*result.paper)}"
 
 
