@@ -9,7 +9,8 @@ from bagwise.paper.results import Result
 LEGEND = (
     "Each cell: ours ± error / the paper's ± error; **bold** where the two intervals of one error do not meet; (part) "
     "where folds are still to be run. Our error is the standard error over folds (mean over repeats) where there are "
-    "folds, as the paper's seems to be, else the standard error over draws; results.csv has both, and how many repeats and fits stand behind each number."
+    "folds, as the paper's seems to be, else the standard error over draws; results.csv has both, and how many repeats "
+    "and fits stand behind each number."
 )
 
 
