@@ -28,6 +28,9 @@ def test_the_wheel_installs_and_runs(tmp_path):
     (site / "borrowed.pth").write_text(sysconfig.get_path("purelib"))
     where = run(python, "-c", "import bagwise; print(bagwise.__file__)", cwd=tmp_path)
     assert str(site) in where
+    page = site / "bagwise" / "viewer" / "static"
+    assert {path.suffix for path in page.iterdir()} >= {".html", ".js", ".css"}
+    assert len(list((page / "vendor").iterdir())) >= 2
     command = [python, "-m", "bagwise", "train", "digits", "run", "--epochs", "1", "--data-option", "n_bags=20"]
     assert "wrote report" in run(*command, cwd=tmp_path)
     assert "bags that tell most" in (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
