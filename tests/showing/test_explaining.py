@@ -17,7 +17,8 @@ from bagwise.showing.layers import Layers
 from bagwise.showing.locating import open_picture
 from bagwise.showing.shown_run import ShownRun
 
-ALWAYS = {"explanation.json", "instances.csv", "contributions.npy", "strip.png", "curves.png", "manifest.json"}
+ARRAYS = {"weights.npy", "contributions.npy", "probabilities.npy"}
+ALWAYS = {"explanation.json", "instances.csv", "strip.png", "curves.png", "manifest.json", *ARRAYS}
 OVER_PICTURE = {"map.png", "panels.png", "tiles.geojson", "regions.geojson"}
 
 
@@ -63,6 +64,21 @@ def test_the_numbers_are_those_of_the_run_and_of_explain(shown, tmp_path):
     np.testing.assert_array_equal(weights, shown.run.weights[shown.rows(2)])
     chance = 1 / (1 + np.exp(-facts["scores"]["light"]))
     assert chance == pytest.approx(float(row["probability light"]), rel=1e-5)
+
+
+def test_a_model_of_other_classes_cannot_stand_beside(shown, digits_run, tmp_path):
+    other = Beside("digits", BagEstimator.load(digits_run.folder / "model"))
+    bag = shown.run.predictions[0]["bag"]
+    with (
+        open_picture(shown.run, bag) as ground,
+        pytest.raises(InputError, match="knows the classes 0, 1, and not light"),
+    ):
+        write(tmp_path / "why", shown, 0, Wish(beside=other), ground)
+    assert not (tmp_path / "why").exists()
+
+
+def test_tiles_are_exported_without_a_picture_too(shown, tmp_path):
+    assert {"tiles.geojson", "regions.geojson"} <= set(write(tmp_path / "why", shown, 0, Wish()))
 
 
 def test_a_bag_without_a_picture_has_the_rest(digits_run, tmp_path):

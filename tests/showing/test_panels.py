@@ -47,12 +47,12 @@ def test_the_five_panels_are_the_image_and_its_patches_times_their_factors(groun
         assert not found[title][:8, 8:].any()
 
 
-def test_what_is_not_known_is_left_out_and_the_letters_go_on(ground):
-    assert list(panels(bag(), ground, WEIGHTS, {})) == ["(a) image", "(b) patches", "(c) weights"]
+def test_what_is_not_known_is_left_out_and_the_letters_stay(ground):
+    assert list(panels(bag(), ground, WEIGHTS, {})) == ["(a) image", "(b) patches", "(d) weights"]
 
 
 def test_the_scale_can_be_another(ground, image):
-    found = panels(bag(), ground, WEIGHTS, {}, scale="rank")["(c) weights"]
+    found = panels(bag(), ground, WEIGHTS, {}, scale="rank")["(d) weights"]
     np.testing.assert_array_equal(patch(found, 1), np.round(patch(image, 1) * 0.5))
 
 

@@ -285,6 +285,31 @@ def test_a_link_leads_back_to_the_same_view(page, shown):
     drawn(page, shown.bags(1)[3]["name"])
 
 
+def test_a_link_into_an_open_page_and_the_way_past_the_list_keep_the_view(page):
+    name = names(visit(page))[2]
+    visit(page, bag=name)
+    page.evaluate("name => location.hash = new URLSearchParams({ bag: name, layer: 'contribution' })", name)
+    drawn(page, name, "contribution")
+    page.locator(".skip").focus()
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "stage"
+    drawn(page, name, "contribution")
+
+
+def test_after_a_drawing_that_failed_the_next_choice_is_drawn(page):
+    visit(page, layer="nonsense", scale="nonsense")
+    drawn(page, "weight", "raw")
+    page.goto("about:blank")
+    page.route("**/layers/contribution/**", lambda route: route.fulfill(status=200, body=""))  # no numbers
+    page.goto("/#layer=contribution")
+    page.wait_for_selector("#problem:not([hidden])")
+    page.keyboard.press("n")
+    page.locator("label[for=layer-weight]").click()
+    page.wait_for_selector("#views[data-drawn]")
+    drawn(page, "weight")
+    assert page.locator("#problem").is_hidden()
+
+
 def test_two_views_stay_at_the_same_place(page, shown):
     visit(page, beside="picture")
     positions = shown.show(0, 0).shown.bag(0).positions

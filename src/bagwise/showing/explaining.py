@@ -2,7 +2,7 @@
 
 explanation.json     label, probabilities to the last digit, scores, and how far the weights can be trusted
 instances.csv        a line an instance: position, weight, contributions, probabilities alone
-contributions.npy    (n_instances, n_classes)
+weights.npy          (n_instances,); contributions.npy and probabilities.npy (n_instances, n_classes)
 strip.png            the instances of greatest weight, key ones framed
 curves.png           deletion and insertion
 panels.png           the five panels of the paper, where there is an image of the bag
@@ -16,10 +16,11 @@ from typing import NamedTuple
 import numpy as np
 
 from bagwise.bags import Bags
+from bagwise.errors import InputError
 from bagwise.estimators import BagEstimator
 from bagwise.explain import Curve, Trust, deletion_and_insertion, judge_trust
 from bagwise.explain.geojson import write_geojson
-from bagwise.explain.heatmaps import Ground, Look, draw_map, save_picture, save_top_tiles, tiles_of
+from bagwise.explain.heatmaps import SCALES, Ground, Look, draw_map, save_picture, save_top_tiles, tiles_of
 from bagwise.files import atomic_folder, write_json, write_manifest
 from bagwise.runs import write_table
 from bagwise.showing.bag_pictures import save_curves, save_panels, save_strip
@@ -68,7 +69,9 @@ def write_explanation(
         trust = judge_trust(layers.weights(bag), np.array([0, shown.bag(bag).n_instances]), spread)
         write_json(draft / "explanation.json", describe(shown, layers, bag, trust, curve, wish))
         write_table(draft / "instances.csv", _rows(shown, layers, bag, spread))
-        np.save(draft / "contributions.npy", layers.explanation(bag).contributions, allow_pickle=False)
+        _save_arrays(draft, layers, bag)
+        if shown.bag(bag).positions is not None and shown.bag(bag).tile_sizes is not None:
+            _write_geojson(draft, shown, layers, bag, wish)
         _draw(draft, shown, layers, bag, curve, wish)
         if ground is not None:
             _draw_over(draft, shown, layers, bag, ground, wish)
@@ -132,19 +135,40 @@ def _draw_over(draft: Path, shown: ShownRun, layers: Layers, bag: int, ground: G
     save_picture(draft / "map.png", draw_map(ground, tiles, layer, wish.look))
     save_top_tiles(draft / "tiles", ground, tiles, layer.values, wish.top)
     if has_panels(ground):
-        pictures = panels(one, ground, weights, _other(wish, one), wish.look.scale)
-        save_panels(draft / "panels.png", pictures, _title(shown, bag))
+        pictures = panels(one, ground, weights, _other(wish, one, label), wish.look.scale)
+        words = f"{_title(shown, bag)}; {SCALES[wish.look.scale].words}; (e): class {label}"
+        save_panels(draft / "panels.png", pictures, words if wish.beside else words.partition("; (e)")[0])
+
+
+def _save_arrays(draft: Path, layers: Layers, bag: int) -> None:
+    """Every layer as it is."""
+    arrays = {
+        "weights": layers.weights(bag),
+        "contributions": layers.explanation(bag).contributions,
+        "probabilities": layers.probabilities(bag),
+    }
+    for name, values in arrays.items():
+        np.save(draft / f"{name}.npy", values, allow_pickle=False)
+
+
+def _write_geojson(draft: Path, shown: ShownRun, layers: Layers, bag: int, wish: Wish) -> None:
     write_geojson(draft / "tiles.geojson", tiles_geojson(shown, layers, bag, wish.class_number))
     least = REGIONS_FROM if wish.look.threshold is None else wish.look.threshold
     regions = regions_geojson(shown, layers, bag, wish.layer, wish.class_number, wish.look.scale, least)
     write_geojson(draft / "regions.geojson", regions)
 
 
-def _other(wish: Wish, one: Bags) -> dict[str, np.ndarray]:
+def _other(wish: Wish, one: Bags, label: str) -> dict[str, np.ndarray]:
     """What the other model says of each instance, by its name."""
     if wish.beside is None:
         return {}
-    return {wish.beside.name: judge_alone(wish.beside.model, one)[:, wish.class_number]}
+    name, model = wish.beside
+    labels = [str(label) for label in model.classes_]
+    if label not in labels:
+        raise InputError(
+            f"the model of {name} knows the classes {', '.join(labels)}, and not {label}; give another run"
+        )
+    return {name: judge_alone(model, one)[:, labels.index(label)]}
 
 
 def _title(shown: ShownRun, bag: int) -> str:

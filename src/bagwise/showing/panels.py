@@ -30,12 +30,10 @@ def panels(
     """
     tiles, image = tiles_of(bag), ground.read(window_of(ground.size, downsample=1.0))
     patches = cut_patches(image, tiles.positions, round(tiles.size))
-    factors = {"patches": np.ones(len(weights))}
+    factors = {"(b) patches": np.ones(len(weights))}
     if bag.instance_labels is not None:
-        factors["key instances"] = (bag.instance_labels > 0).astype(float)
-    factors["weights"] = to_scale(weights, scale).values
-    factors |= {name: to_scale(values, scale).values for name, values in other.items()}
-    pictures = {"image": image} | {
-        name: paint(patches, tiles.positions, values, *ground.size) for name, values in factors.items()
-    }
-    return {f"({'abcde'[number]}) {name}": picture for number, (name, picture) in enumerate(pictures.items())}
+        factors["(c) key instances"] = (bag.instance_labels > 0).astype(float)
+    factors["(d) weights"] = to_scale(weights, scale).values
+    factors |= {f"(e) {name}": to_scale(values, scale).values for name, values in other.items()}
+    painted = {name: paint(patches, tiles.positions, values, *ground.size) for name, values in factors.items()}
+    return {"(a) image": image, **painted}

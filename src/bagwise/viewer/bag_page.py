@@ -35,8 +35,11 @@ def describe_bag(shown: ShownRun, layers: Layers, bag: int, found: Found) -> Pla
     }
 
 
-def describe_instance(shown: ShownRun, layers: Layers, usual: Usual, bag: int, instance: int) -> Plain:
-    """The numbers of an instance to the last digit, as text, and the features by which it differs most."""
+def describe_instance(shown: ShownRun, layers: Layers, usual: Usual | None, bag: int, instance: int) -> Plain:
+    """The numbers of an instance to the last digit, as text, and the features by which it differs most.
+
+    usual : of the features of all instances; None where they are pixels, which one looks at instead
+    """
     one, weights = shown.bag(bag), layers.weights(bag)
     values = one.instances[instance]
     return {
@@ -46,7 +49,7 @@ def describe_instance(shown: ShownRun, layers: Layers, usual: Usual, bag: int, i
         "probabilities": [repr(float(value)) for value in layers.probabilities(bag)[instance]],
         "position": None if one.positions is None else one.positions[instance].tolist(),
         "key": None if one.instance_labels is None else bool(one.instance_labels[instance] > 0),
-        "features": [] if is_picture(one.instance_shape) else differing_features(values, usual),
+        "features": [] if usual is None else differing_features(values, usual),
     }
 
 

@@ -11,6 +11,7 @@ from bagwise.summary import Plain
 
 MOST_ROWS = 10_000  # of more instances evenly spaced ones stand for all
 SHOWN = 12
+NEGLIGIBLE = 1e-9  # a deviation below this share of the mean is a rounding error
 
 
 class Usual(NamedTuple):
@@ -37,7 +38,7 @@ def differing_features(instance: np.ndarray, usual: Usual) -> list[Plain]:
     [(1, 3.0), (0, 1.0)]
     """
     values = np.asarray(instance, dtype=np.float64).ravel()
-    varying = np.flatnonzero(usual.deviations > 0)
+    varying = np.flatnonzero(usual.deviations > NEGLIGIBLE * np.abs(usual.means))
     away = (values[varying] - usual.means[varying]) / usual.deviations[varying]
     order = np.argsort(-np.abs(away), kind="stable")[:SHOWN]
     return [

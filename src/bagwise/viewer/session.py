@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bagwise.explain.heatmaps.pictures import Pictures
+from bagwise.figures.pictures import is_picture
 from bagwise.runs import Run
 from bagwise.showing.keeping import Kept
 from bagwise.showing.layers import Layers
@@ -62,7 +63,6 @@ class Session:
         """Open the data of the first run before anyone asks."""
         _ = self._shows[0].shown.opened
 
-    def _usual_of(self, run: int) -> Usual:
+    def _usual_of(self, run: int) -> Usual | None:
         bags, _ = self._shows[run].shown.opened
-        assert bags is not None
-        return usual(bags.instances)
+        return None if bags is None or is_picture(bags.instance_shape) else usual(bags.instances)

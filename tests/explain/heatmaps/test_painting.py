@@ -29,7 +29,24 @@ def test_what_is_cut_and_painted_with_ones_is_the_image_again():
     assert (canvas[21:30, 41:50] == image[21:30, 41:50]).all()
 
 
-def test_a_tile_outside_the_image_is_named():
-    for corner in ([42, 0], [0, 22], [-1, 0]):
-        with pytest.raises(InputError, match=r"tile 1 at .* of side 9 does not lie in the image of 50 × 30 pixels"):
+def test_a_tile_that_begins_outside_the_image_is_named():
+    for corner in ([50, 0], [0, 30], [-1, 0]):
+        with pytest.raises(InputError, match=r"tile 1 at .* lies outside the slide of 50 × 30"):
             cut_patches(np.zeros((30, 50, 3), np.uint8), np.array([[0, 0], corner]), 9)
+
+
+def test_a_tile_that_reaches_over_the_border_is_filled_up_and_painted_as_far_as_it_goes():
+    image = np.full((30, 50, 3), 80, np.uint8)
+    patch = cut_patches(image, np.array([[45, 25]]), 9)
+    assert (patch[0, :5, :5] == 80).all()
+    assert (patch[0, 5:] == 255).all()
+    assert (patch[0, :, 5:] == 255).all()
+    canvas = paint(patch, np.array([[45, 25]]), np.ones(1), 50, 30)
+    assert (canvas[25:, 45:] == 80).all()
+    assert canvas.sum() == 5 * 5 * 3 * 80
+
+
+def test_positions_between_two_pixels_mean_the_nearest():
+    image = np.arange(30 * 50 * 3, dtype=np.uint16).reshape(30, 50, 3).astype(np.uint8)
+    near = cut_patches(image, np.array([[3.7, 4.2]]), 9)
+    np.testing.assert_array_equal(near[0], image[4:13, 4:13])

@@ -5,7 +5,8 @@
 
 import numpy as np
 
-from bagwise.errors import InputError
+from bagwise.explain.heatmaps.grounds import WHITE
+from bagwise.explain.heatmaps.window import check_positions
 
 
 def paint(patches: np.ndarray, positions: np.ndarray, factors: np.ndarray, width: int, height: int) -> np.ndarray:
@@ -16,26 +17,22 @@ def paint(patches: np.ndarray, positions: np.ndarray, factors: np.ndarray, width
     factors : (n,) from 0 to 1
     """
     canvas = np.zeros((height, width, 3), np.uint8)
+    corners = np.rint(positions).astype(np.int64)
     for number in np.argsort(factors, kind="stable"):
-        x, y = (int(value) for value in positions[number])
-        below, beside = patches.shape[1:3]
-        canvas[y : y + below, x : x + beside] = np.round(patches[number] * float(factors[number]))
+        x, y = corners[number]
+        place = canvas[y : y + patches.shape[1], x : x + patches.shape[2]]
+        place[:] = np.round(patches[number] * float(factors[number]))[: place.shape[0], : place.shape[1]]
     return canvas
 
 
 def cut_patches(image: np.ndarray, positions: np.ndarray, side: int) -> np.ndarray:
-    """The (n, side, side, 3) squares of an image at these upper left corners.
+    """The (n, side, side, 3) squares of an image at these upper left corners, white beyond its border.
 
     >>> cut_patches(np.arange(48).reshape(4, 4, 3), np.array([[2, 1]]), side=1).tolist()
     [[[[18, 19, 20]]]]
     """
-    corners = np.asarray(positions, dtype=np.int64)
-    outside = (corners < 0).any(axis=1) | (corners + side > (image.shape[1], image.shape[0])).any(axis=1)
-    if outside.any():
-        row = int(np.argmax(outside))
-        raise InputError(
-            f"tile {row} at ({corners[row, 0]}, {corners[row, 1]}) of side {side} does not lie in the image of "
-            f"{image.shape[1]} × {image.shape[0]} pixels; is it the image of this bag?"
-        )
-    windows = np.lib.stride_tricks.sliding_window_view(image, (side, side), axis=(0, 1))
+    check_positions(positions, (image.shape[1], image.shape[0]))
+    corners = np.rint(positions).astype(np.int64)
+    filled = np.pad(image, ((0, side), (0, side), (0, 0)), constant_values=WHITE)
+    windows = np.lib.stride_tricks.sliding_window_view(filled, (side, side), axis=(0, 1))
     return np.moveaxis(windows[corners[:, 1], corners[:, 0]], 1, -1)

@@ -1,7 +1,6 @@
 // Keys and buttons, and what they do.
 
-import { LAYERS, SCALES } from "./choices.js";
-import { set, state } from "./state.js";
+import { LAYERS, SCALES, set, state } from "./state.js";
 import { element } from "./words.js";
 
 const OPACITIES = [0, 0.3, 0.6, 1];

@@ -24,6 +24,7 @@ let runs, colours; // of the server, for good
 let run, bags, bag; // chosen, as the lists have them
 let view, info, positions, keys; // of the bag on the stage
 let drawing, order; // what is drawn now
+let opening = true; // a bag is on its way, and will be drawn as it is wanted then
 let [turn, strokes] = [0, 0]; // of bags and of drawings: answers to an earlier question are dropped
 
 const wantedNow = () => [bag.number, state.layer, classNumber(), state.scale];
@@ -39,9 +40,10 @@ async function start() {
   [runs, colours] = await Promise.all([server.runs(), server.colours()]);
   element("run").replaceChildren(...runs.map(({ name }) => make("option", { value: name }, name)));
   element("run").addEventListener("change", (event) => set({ run: event.target.value, instance: -1 }));
-  bindKeys(keyActions({ step, walk, home: () => view.home(), classes: () => run.classes }));
+  bindKeys(keyActions({ step, walk, home: () => view?.home(), classes: () => run.classes }));
   const geojson = () => server.addressOf(run.number, bag.number, "export", "geojson", classNumber());
   bindButtons({ step, geojson, exportPng: () => attempt(savePng), copyLink: () => attempt(copyLink) });
+  document.querySelector(".skip").addEventListener("click", skip);
   listen((changed) => attempt(() => react(changed)));
   await openRun();
 }
@@ -49,7 +51,8 @@ async function start() {
 async function react(changed) {
   if (changed.has("run")) return openRun();
   if (changed.has("bag")) return openBag();
-  if (!drawing) return; // the first bag is still on its way, and will be drawn as it is wanted then
+  if (opening) return;
+  if (!drawing) return openBag(); // the last drawing failed
   if (changed.has("beside")) return stage();
   if (changed.has("opacity")) view.setOpacity(state.opacity);
   if (REDRAWING.some((name) => changed.has(name))) await draw();
@@ -74,6 +77,16 @@ async function openBag() {
   table.mark(bag.name);
   showBag(bag, run.classes[spoken(bag)]);
   element("export-csv").href = server.addressOf(run.number, bag.number, "export", "csv");
+  opening = true;
+  try {
+    await fetchBag(now);
+    if (now === turn) await stage();
+  } finally {
+    if (now === turn) opening = false;
+  }
+}
+
+async function fetchBag(now) {
   const found = await server.bag(run.number, bag.number);
   const [places, truth] = await Promise.all([
     found.places && server.positions(run.number, bag.number),
@@ -84,13 +97,12 @@ async function openBag() {
   if (info.kind === "missing") state.layer = "weight"; // all else needs the data
   element("export-csv").hidden = info.kind === "missing";
   showNotes(bag, info);
-  await stage();
 }
 
 // The views of the bag, one or two.
 async function stage() {
   const now = turn;
-  if (!run.classes.includes(state.class)) state.class = run.classes[spoken(bag)];
+  [drawing, order] = [];
   view?.close();
   view = new BagView(run.number, bag.number, info, (instance) => set({ instance }));
   element("export-geojson").hidden = !view.placed;
@@ -102,6 +114,7 @@ async function stage() {
 async function draw() {
   const [now, stroke] = [turn, (strokes += 1)];
   const panes = paneRuns();
+  if (!run.classes.includes(state.class)) state.class = run.classes[spoken(bag)];
   const names = colourNames();
   if (!names.includes(state.colours)) state.colours = names[0];
   showChoices(choices());
@@ -177,6 +190,7 @@ function step(by) {
 }
 
 function walk(by) {
+  if (!order) return;
   const place = order.indexOf(state.instance);
   set({ instance: order[Math.min(Math.max(place + by, 0), order.length - 1)] ?? -1 });
 }
@@ -184,6 +198,12 @@ function walk(by) {
 function savePng() {
   const words = layerWords(state.layer, state.class);
   return exportPng({ name: bag.name, run: run.name, view, words, scale: drawing.scale, table: drawing.table });
+}
+
+// Without a change of the address, which says what is looked at.
+function skip(event) {
+  event.preventDefault();
+  element("stage").focus();
 }
 
 async function copyLink() {

@@ -1,11 +1,9 @@
 // The choices above a bag: layer, class, scale, colours, opacity, range, what stands beside, frames.
 
 import { PAPER_COLOURS } from "./raster.js";
-import { set, state } from "./state.js";
+import { LAYERS, set, state } from "./state.js";
 import { element, make } from "./words.js";
 
-export const LAYERS = ["weight", "contribution", "probability"];
-export const SCALES = ["raw", "rank", "log", "paper"];
 const DIRECT = ["class", "scale", "colours", "beside"]; // a choice is the value itself
 const NUMBERS = ["opacity", "from", "to"];
 

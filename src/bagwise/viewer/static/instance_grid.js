@@ -45,10 +45,10 @@ export class InstanceGrid {
   // The first instances as a picture, for an export.
   snapshot() {
     const shown = [...this.list.querySelectorAll(".card")].slice(0, MOST_EXPORTED);
-    const columns = this.pictureOf ? Math.min(8, shown.length) : 1;
+    const columns = this.pictureOf ? Math.max(1, Math.min(8, shown.length)) : 1;
     const [width, height] = this.pictureOf ? [108, 132] : [480, 30];
     const canvas = document.createElement("canvas");
-    [canvas.width, canvas.height] = [columns * width, Math.ceil(shown.length / columns) * height];
+    [canvas.width, canvas.height] = [columns * width, Math.max(1, Math.ceil(shown.length / columns)) * height];
     const context = canvas.getContext("2d");
     context.fillStyle = "#ffffff";
     context.fillRect(0, 0, canvas.width, canvas.height);

@@ -14,6 +14,9 @@ const DEFAULTS = {
   frames: true,
   instance: -1,
 };
+export const LAYERS = ["weight", "contribution", "probability"];
+export const SCALES = ["raw", "rank", "log", "paper"];
+const KNOWN = { layer: LAYERS, scale: SCALES };
 const listeners = [];
 
 export const state = { ...DEFAULTS, ...read() };
@@ -43,7 +46,7 @@ export function address() {
 function read() {
   const found = {};
   for (const [name, word] of new URLSearchParams(location.hash.slice(1))) {
-    if (name in DEFAULTS) found[name] = typed(word, DEFAULTS[name]);
+    if (name in DEFAULTS && (KNOWN[name]?.includes(word) ?? true)) found[name] = typed(word, DEFAULTS[name]);
   }
   return found;
 }
