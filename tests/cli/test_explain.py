@@ -32,5 +32,7 @@ def test_mistakes_are_refused_with_the_fix(digits_run, tmp_path):
         "explain", run, "--bag", bag, "--show", "weigth", cwd=tmp_path
     )
     assert "--class: 'nine' is unknown" in refusal("explain", run, "--bag", bag, "--class", "nine", cwd=tmp_path)
+    assert "--scale 'ranked' is unknown" in refusal("explain", run, "--bag", bag, "--scale", "ranked", cwd=tmp_path)
+    assert "--opacity" in refusal("explain", run, "--bag", bag, "--opacity", "9", cwd=tmp_path)
     assert "--region: '1,2' is not a region" in refusal("explain", run, "--bag", bag, "--region", "1,2", cwd=tmp_path)
     assert not list(tmp_path.iterdir())

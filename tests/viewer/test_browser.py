@@ -311,7 +311,7 @@ def test_after_a_drawing_that_failed_the_next_choice_is_drawn(page):
 
 
 def test_two_views_stay_at_the_same_place(page, shown):
-    visit(page, beside="picture")
+    visit(page, beside="/picture")
     positions = shown.show(0, 0).shown.bag(0).positions
     assert page.locator(".pane-title").all_inner_texts() == ["image", "map"]
     assert (overlay_colours(page, positions, pane=0)[:, 3] == 0).all()
@@ -412,7 +412,7 @@ def test_light_and_dark_can_be_switched(page):
 def test_nothing_is_wider_than_the_screen(page):
     for width, height in ((1280, 720), (2560, 1440)):
         page.set_viewport_size({"width": width, "height": height})
-        visit(page, beside="picture")
+        visit(page, beside="/picture")
         assert page.evaluate("document.documentElement.scrollWidth") == width
         assert page.evaluate("document.documentElement.scrollHeight") == height
         assert page.locator(".pane").first.bounding_box()["height"] > height / 3

@@ -38,3 +38,13 @@ def test_a_damaged_run_is_named(image_runs, tmp_path):
     (tmp_path / "run" / "weights.npy").unlink()
     with pytest.raises(InputError, match=r"weights\.npy is missing"):
         open_runs(tmp_path)
+
+
+def test_beside_others_a_damaged_run_is_left_out_and_said(image_runs, tmp_path):
+    shutil.copytree(image_runs, tmp_path / "all")
+    (tmp_path / "all" / "attention" / "weights.npy").unlink()
+    (tmp_path / "all" / "strange").mkdir()
+    (tmp_path / "all" / "strange" / "manifest.json").write_text("{ not json")
+    with pytest.warns(UserWarning, match="left out") as told:
+        assert [*open_runs(tmp_path / "all")] == ["instances"]
+    assert len(told) == 2

@@ -50,6 +50,7 @@ def explain(
         return
     from bagwise.explain.heatmaps import Look
 
+    _check_look(scale, colours, opacity)
     look = Look(scale, colours, opacity, threshold, blur, None, None if region is None else _region(region))
     wish = _wish(trained, show, of_class, look, top)._replace(beside=_beside(beside), seeds=_models(seeds or []))
     _explain(trained, bag, out, wish, slides, level, output)
@@ -80,6 +81,8 @@ def _explain(
     shown = ShownRun(trained)
     number = shown.number(bag)
     ground = open_picture(trained, bag, slides)
+    if ground is None:
+        output.say("there is no picture of this bag, so there are no map and no panels; --slides FOLDER names one")
     if ground is not None and level is not None:
         wish = wish._replace(look=wish.look._replace(downsample=ground.downsample(level)))
     folder = out or _next_to(trained, f"-bag-{number}")
@@ -122,6 +125,18 @@ def _models(runs: list[Path]) -> "tuple[BagEstimator, ...]":
     from bagwise.runs import Run
 
     return tuple(BagEstimator.load(Run(run).folder / "model") for run in runs)
+
+
+def _check_look(scale: str, colours: str | None, opacity: float) -> None:
+    """Refuse what could not be drawn, also where nothing is to be drawn."""
+    from bagwise.explain.heatmaps import SCALES
+    from bagwise.explain.heatmaps.colours import colouring
+    from bagwise.names import choose
+
+    choose(scale, SCALES, "--scale")
+    colouring(False, colours)
+    if not 0 <= opacity <= 1:
+        raise InputError(f"--opacity is {opacity}; give a number from 0, the picture alone, to 1, the map alone")
 
 
 def _region(text: str) -> tuple[int, int, int, int]:

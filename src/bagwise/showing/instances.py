@@ -5,6 +5,8 @@ from bagwise.showing.layers import Layers
 from bagwise.showing.shown_run import ShownRun
 from bagwise.summary import Plain
 
+FORMULAS = ("=", "+", "-", "@", "\t", "\r")
+
 
 def instance_rows(shown: ShownRun, layers: Layers, bag: int) -> list[Plain]:
     """A line an instance: where it lies, its weight, its contribution to each class, its probabilities alone."""
@@ -15,11 +17,20 @@ def instance_rows(shown: ShownRun, layers: Layers, bag: int) -> list[Plain]:
             columns[f"{title} {label}"] = layers.values(layer, bag, number)
     texts = {title: [repr(value) for value in values.astype(float).tolist()] for title, values in columns.items()}
     return [
-        {"bag": name, "instance": instance, **_place(one, instance)}
+        {"bag": as_text(name), "instance": instance, **_place(one, instance)}
         | {title: values[instance] for title, values in texts.items()}
         | _truth(one, instance)
         for instance in range(one.n_instances)
     ]
+
+
+def as_text(name: str) -> str:
+    """A name that no spreadsheet takes for a formula: one that begins like one gets an apostrophe before it.
+
+    >>> as_text("=cmd|calc"), as_text("slide-1")
+    ("'=cmd|calc", 'slide-1')
+    """
+    return f"'{name}" if name.startswith(FORMULAS) else name
 
 
 def _place(one: Bags, instance: int) -> Plain:

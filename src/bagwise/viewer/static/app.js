@@ -18,6 +18,7 @@ import { showBag, showNotes, showRun } from "./titles.js";
 import { whileBusy } from "./waiting.js";
 import { count, element, make, short } from "./words.js";
 
+const PICTURE = "/picture"; // no run is called so
 const REDRAWING = ["layer", "class", "scale", "colours", "from", "to", "frames"];
 const table = new BagTable((name) => set({ bag: name, instance: -1 }));
 let runs, colours; // of the server, for good
@@ -161,7 +162,7 @@ async function choose() {
 // The run that each pane shows; null for the picture alone.
 function paneRuns() {
   if (rival()) return [run, rival()];
-  return state.beside === "picture" && info.picture && view.placed ? [null, run] : [run];
+  return state.beside === PICTURE && info.picture && view.placed ? [null, run] : [run];
 }
 
 // Each of two models has a scale of its own, whose ends stand beside its name.
@@ -179,7 +180,7 @@ const tableOf = (name) => colours.sequential[name] ?? colours.diverging[name] ??
 
 function choices() {
   const beside = [["", "nothing"], ...rivals().map(({ name }) => [name, name])];
-  if (view.placed && info.picture) beside.splice(1, 0, ["picture", "the image alone"]);
+  if (view.placed && info.picture) beside.splice(1, 0, [PICTURE, "the image alone"]);
   const shown = { placed: view.placed, keys: keys !== null, missing: info.kind === "missing" };
   return { classes: run.classes, colours: colourNames(), beside, ...shown };
 }

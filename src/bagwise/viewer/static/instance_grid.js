@@ -31,6 +31,11 @@ export class InstanceGrid {
 
   select(instance) {
     this.selected = instance;
+    const place = this.drawing ? this.drawing.order.indexOf(instance) : -1;
+    if (place >= this.most) {
+      this.most = PAGE * Math.ceil((place + 1) / PAGE);
+      this.#draw();
+    }
     for (const card of this.list.querySelectorAll("[data-instance]")) {
       const chosen = Number(card.dataset.instance) === instance;
       card.setAttribute("aria-pressed", chosen);
