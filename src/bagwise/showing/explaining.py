@@ -20,7 +20,7 @@ from bagwise.errors import InputError
 from bagwise.estimators import BagEstimator
 from bagwise.explain import Curve, Trust, deletion_and_insertion, judge_trust
 from bagwise.explain.geojson import write_geojson
-from bagwise.explain.heatmaps import SCALES, Ground, Look, draw_map, save_picture, save_top_tiles, tiles_of
+from bagwise.explain.heatmaps import Ground, Look, draw_map, save_picture, save_top_tiles, tiles_of, to_scale
 from bagwise.files import atomic_folder, write_json, write_manifest
 from bagwise.runs import write_table
 from bagwise.showing.bag_pictures import save_curves, save_panels, save_strip
@@ -136,8 +136,9 @@ def _draw_over(draft: Path, shown: ShownRun, layers: Layers, bag: int, ground: G
     save_top_tiles(draft / "tiles", ground, tiles, layer.values, wish.top)
     if has_panels(ground):
         pictures = panels(one, ground, weights, _other(wish, one, label), wish.look.scale)
-        words = f"{_title(shown, bag)}; {SCALES[wish.look.scale].words}; (e): class {label}"
-        save_panels(draft / "panels.png", pictures, words if wish.beside else words.partition("; (e)")[0])
+        of_class = [f"(e): class {label}"] if wish.beside else []
+        words = [_title(shown, bag), to_scale(weights, wish.look.scale).words, *of_class]
+        save_panels(draft / "panels.png", pictures, "; ".join(words))
 
 
 def _save_arrays(draft: Path, layers: Layers, bag: int) -> None:
