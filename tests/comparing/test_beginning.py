@@ -6,6 +6,7 @@ from bagwise.comparing import compare
 from bagwise.comparing.plan import make_plan
 from bagwise.datasets import load_dataset
 from bagwise.errors import InputError
+from bagwise.files import damages
 
 OPTIONS = {"n_bags": 20}
 NAIVE, EXTRA = {"naive": {}}, {"extra trees": {}}
@@ -63,6 +64,21 @@ def test_what_is_not_asked_for_again_stays(tmp_path):
     assert {name: len(units) for name, units in both.units.items()} == {"naive": 4, "extra trees": 2}
     assert both.plan["repeats"] == 2
     assert compare(tmp_path / "one", plan()).units.keys() == both.units.keys()
+
+
+def test_one_that_was_cut_while_it_grew_is_whole_and_goes_on(tmp_path, monkeypatch):
+    compare(tmp_path / "one", plan())
+
+    def cut(*arguments, **words):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("bagwise.comparing.execution.judge_split", cut)
+    with pytest.raises(KeyboardInterrupt):
+        compare(tmp_path / "one", plan(EXTRA))
+    assert damages(tmp_path / "one") == []
+    monkeypatch.undo()
+    assert len(compare(tmp_path / "one", plan(EXTRA)).units["extra trees"]) == 2
+    assert (tmp_path / "one" / "manifest.json").read_text().count("plan.json") == 1
 
 
 def test_a_file_of_splits_that_changed_is_seen(tmp_path):

@@ -5,14 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from bagwise.bags import fingerprint
-from bagwise.comparing.comparison import PLAN, UNITS
+from bagwise.comparing.comparison import ENVIRONMENT, KIND, PLAN, UNITS, pages
 from bagwise.comparing.plan import Material, Plan
 from bagwise.errors import InputError
 from bagwise.evaluation.protocol import Split
-from bagwise.files import MANIFEST, damages, is_draft, read_json, write_json
+from bagwise.files import MANIFEST, damages, is_draft, read_json, write_json, write_manifest
 from bagwise.runs import describe_environment
 
-ENVIRONMENT = "environment.json"
 MAY_DIFFER = ("methods", "selection", "repeats")
 
 
@@ -29,12 +28,21 @@ def begin(folder: Path, plan: Plan, material: Material) -> None:
         _check_same(folder, begun, wanted)
         if (folder / MANIFEST).exists() and (found := damages(folder)):
             raise InputError(f"{folder} is damaged: {'; '.join(found[:3])}; restore it, or choose a new folder")
-        write_json(stored, {**wanted, "plan": _together(begun["plan"], wanted["plan"])})
+        _grow(folder, begun, {**wanted, "plan": _together(begun["plan"], wanted["plan"])})
         return
     if not stored.exists() and folder.exists() and (not folder.is_dir() or not all(map(is_draft, folder.iterdir()))):
         raise InputError(f"{folder} exists and is not a comparison; choose a new folder")
     write_json(stored, wanted)
     write_json(folder / ENVIRONMENT, describe_environment())
+
+
+def _grow(folder: Path, begun: dict[str, Any], wanted: dict[str, Any]) -> None:
+    """Write the greater plan; at no moment does a manifest speak of another plan than the one that is there."""
+    if begun == wanted:
+        return
+    if (folder / MANIFEST).exists():
+        write_manifest(folder, KIND, passing={PLAN, *pages(folder)})
+    write_json(folder / PLAN, wanted)
 
 
 def _check_same(folder: Path, begun: Any, wanted: dict[str, Any]) -> None:

@@ -15,10 +15,11 @@ from bagwise.errors import InputError
 from bagwise.evaluation.cross_validation import Scores, Unit, metric_values, summarise_units, test_share
 from bagwise.evaluation.errors import Difference, paired_difference
 from bagwise.evaluation.one_test_set import drawn_difference, drawn_metrics, share_test_bags
-from bagwise.files import read_json
+from bagwise.files import MANIFEST, read_json
 
 KIND = "bagwise comparison"
 PLAN = "plan.json"
+ENVIRONMENT = "environment.json"
 UNITS = "units"
 UNIT = {"repeat", "fold", "n_training", "rows", "threshold", "predictions", "metrics", "seconds"}
 PARTS = {  # of what a unit has metrics
@@ -32,6 +33,11 @@ PARTS = {  # of what a unit has metrics
 def unit_path(folder: Path, method: str, repeat: int, fold: int) -> Path:
     """Where the unit of a method on a split is written."""
     return folder / UNITS / method / f"{repeat:03d}-{fold:03d}.json"
+
+
+def pages(folder: Path) -> set[str]:
+    """The names of what is made from the units, and made again at will."""
+    return {path.name for path in folder.iterdir() if path.is_file()} - {MANIFEST, PLAN, ENVIRONMENT}
 
 
 class Pair(NamedTuple):

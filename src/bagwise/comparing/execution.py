@@ -8,12 +8,12 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.utils import get_tags
 
-from bagwise.comparing.beginning import ENVIRONMENT, begin
-from bagwise.comparing.comparison import KIND, PLAN, UNITS, Comparison, unit_path
+from bagwise.comparing.beginning import begin
+from bagwise.comparing.comparison import KIND, Comparison, pages, unit_path
 from bagwise.comparing.plan import Material, Plan, build, open_material
 from bagwise.errors import InputError
 from bagwise.evaluation.cross_validation import judge_split
-from bagwise.files import MANIFEST, write_json, write_manifest
+from bagwise.files import write_json, write_manifest
 from bagwise.quantities import whole_number
 from bagwise.sources import located
 
@@ -50,7 +50,7 @@ def compare(
     jobs = (delayed(_do)(folder, plan, material, unit) for unit in todo)
     for done, _ in enumerate(Parallel(n_jobs=workers, return_as="generator_unordered")(jobs), start=1):
         progress(total - len(todo) + done, total)
-    write_manifest(folder, KIND, passing=_pages(folder))
+    write_manifest(folder, KIND, passing=pages(folder))
     return Comparison(folder)
 
 
@@ -67,11 +67,3 @@ def _do(folder: Path, plan: Plan, material: Material, todo: Todo) -> None:
     estimator = build(plan, todo.method)
     unit = judge_split(estimator, material.bags, material.labels, split, plan.seed, peeking=plan.peeking)
     write_json(unit_path(folder, todo.method, split.repeat, split.fold), {"method": todo.method, **unit})
-
-
-def _pages(folder: Path) -> set[str]:
-    """What is made from the units, and made again at will."""
-    kept = {MANIFEST, PLAN, ENVIRONMENT}
-    return {
-        path.name for path in folder.iterdir() if path.is_file() and path.name not in kept and path.parent.name != UNITS
-    }
