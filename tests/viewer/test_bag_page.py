@@ -73,6 +73,17 @@ def test_without_its_data_a_bag_still_has_its_weights(shown):
     assert found["top_weight"] == float(Layers(shown).weights(0).max())
 
 
+def test_weights_that_other_seeds_do_not_share_are_told(digits):
+    layers = Layers(digits)
+    weights = layers.weights(0)
+    moved = np.roll(np.eye(1, len(weights))[0], 1)
+    found = describe_bag(digits, layers, 0, NOTHING, [np.eye(1, len(weights))[0], moved])
+    assert (found["n_seeds"], found["spread"]) == (2, 1.0)
+    assert any("the models disagree about the weights" in note for note in found["notes"])
+    told = describe_instance(digits, layers, None, 0, 1, [weights, moved])
+    assert told["weight_over_seeds"] == [float(weights[1]), 1.0]
+
+
 def test_numbers_of_an_instance_are_exact_text(shown):
     layers = Layers(shown)
     found = describe_instance(shown, layers, None, 0, 5)

@@ -47,8 +47,12 @@ def scattered_run(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def shown(image_runs, digits_run, scattered_run):
-    runs = {"digits": digits_run, "scattered": scattered_run, "moved": scattered_run}
+def shown(image_runs, digits_run, scattered_run, tmp_path_factory):
+    other_seed = {**digits_run.parameters["parameters"], "random_state": 2}
+    again = execute(
+        tmp_path_factory.mktemp("again") / "run", {"data": digits_run.parameters["data"], "parameters": other_seed}
+    )
+    runs = {"digits": digits_run, "scattered": scattered_run, "moved": scattered_run, "digits again": again}
     session = Session({**open_runs(image_runs), **runs})
     vars(session.show(4, 0).shown)["_opened"] = Opened(None, "the slides were moved")
     return session
@@ -202,7 +206,7 @@ def test_what_takes_long_is_said_and_the_choices_are_there_meanwhile(page):
         held.pop().continue_()
     page.unroute("**/layers/contribution/**")
     drawn(page, "contribution", "rank")
-    assert page.locator("#busy").is_hidden()
+    page.wait_for_selector("#busy", state="hidden")  # once the answer to the first question, no longer wanted, is in
 
 
 def test_the_range_leaves_tiles_out(page, shown):
@@ -319,7 +323,10 @@ def test_two_views_stay_at_the_same_place(page, shown):
     corner = {"x": 30, "y": screen_places(page)(positions[0])[1]}
 
     def below(pane):
+        page.evaluate("location.hash = location.hash.replace(/&?instance=[0-9]+/, '')")
+        page.wait_for_function("document.querySelector('#instance-title').textContent.startsWith('No instance')")
         page.locator(".pane").nth(pane).click(position=corner)
+        page.wait_for_function("document.querySelector('#instance-title').textContent.startsWith('Instance')")
         page.wait_for_timeout(350)  # two quick clicks would be a double click
         return page.locator("#instance-title").inner_text()
 
@@ -385,6 +392,25 @@ def test_digits_stand_in_a_grid_the_heaviest_first_and_key_ones_framed(page, sho
     assert page.locator("#strip").is_hidden()
     assert page.locator("#export-geojson").is_hidden()
     assert Image.open(io.BytesIO(downloaded(page, "#export-png"))).width >= 480
+
+
+def test_a_second_model_of_digits_stands_on_every_card_and_in_the_picture_taken_along(page):
+    alone = visit(page, run="digits")
+    one = Image.open(io.BytesIO(downloaded(alone, "#export-png")))
+    both = visit(page, run="digits", beside="digits again")
+    assert both.locator("#views [data-instance] .other").count() == both.locator("#views [data-instance]").count() > 0
+    two = Image.open(io.BytesIO(downloaded(both, "#export-png")))
+    assert two.width == one.width
+    assert two.height > one.height
+
+
+def test_runs_of_other_seeds_say_how_far_the_weights_can_be_trusted(page, shown):
+    visit(page, run="digits")
+    weights = [shown.show(run, 0).layers.weights(0) for run in (2, 5)]
+    spread = 100 * np.std(weights, axis=0, dtype=np.float64).sum()
+    assert f"Over 2 seeds the weights deviate by {spread:.2g} % in all." in page.locator("#notes").inner_text()
+    page.locator("#views [data-instance]").first.click()
+    page.wait_for_selector("#instance dt:text-is('weight over 2 seeds')")
 
 
 def test_without_its_data_a_run_shows_its_weights_and_why_there_is_no_more(page, shown):

@@ -24,6 +24,12 @@ def test_two_runs_show_the_same_bag_with_their_own_numbers(session):
     assert one["contributions"] != two["contributions"]
 
 
+def test_weights_are_seen_over_runs_of_other_seeds_alone(session):
+    assert session.bag(0, 0)["n_seeds"] == 1
+    assert session.bag(0, 0)["spread"] is None
+    assert session.instance(0, 0, 0)["weight_over_seeds"] is None
+
+
 def test_warming_opens_the_data_of_the_first_run(image_runs):
     from bagwise.viewer.opening import open_runs
     from bagwise.viewer.session import Session

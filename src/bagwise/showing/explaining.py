@@ -28,6 +28,7 @@ from bagwise.showing.geojson import regions_geojson, tiles_geojson
 from bagwise.showing.instances import instance_rows
 from bagwise.showing.layers import Layers, as_drawn, judge_alone
 from bagwise.showing.panels import has_panels, panels
+from bagwise.showing.seeds import weight_spread
 from bagwise.showing.shown_run import ShownRun
 from bagwise.summary import Plain
 
@@ -104,7 +105,7 @@ def _spread(shown: ShownRun, layers: Layers, bag: int, wish: Wish) -> np.ndarray
     """The standard deviation of each weight over the seeds."""
     if not wish.seeds:
         return None
-    return np.std([layers.weights(bag), *(model.weigh(shown.bag(bag)) for model in wish.seeds)], axis=0)
+    return weight_spread([layers.weights(bag), *(model.weigh(shown.bag(bag)) for model in wish.seeds)])
 
 
 def _rows(shown: ShownRun, layers: Layers, bag: int, spread: np.ndarray | None) -> list[Plain]:

@@ -1,5 +1,7 @@
 """One bag and one instance in plain dictionaries: what the page needs beside the numbers it draws."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from bagwise.bags import Bags
@@ -10,6 +12,7 @@ from bagwise.explain.heatmaps.window import check_positions
 from bagwise.explain.trust import judge_trust
 from bagwise.figures.pictures import is_picture
 from bagwise.showing.layers import Layers
+from bagwise.showing.seeds import weight_spread
 from bagwise.showing.shown_run import ShownRun
 from bagwise.summary import Plain
 from bagwise.viewer.deep_zoom import TILE, deepest_level
@@ -17,12 +20,18 @@ from bagwise.viewer.differing import Usual, differing_features
 from bagwise.viewer.gallery import Found
 
 
-def describe_bag(shown: ShownRun, layers: Layers, bag: int, found: Found) -> Plain:
-    """Where its instances lie, what they look like, and how far its weights are to be trusted."""
+def describe_bag(
+    shown: ShownRun, layers: Layers, bag: int, found: Found, over_seeds: Sequence[np.ndarray] = ()
+) -> Plain:
+    """Where its instances lie, what they look like, and how far its weights are to be trusted.
+
+    over_seeds : the weights of the bag's instances by this run and by others that differ in their seed alone
+    """
     bags, missing = shown.opened
     one = None if bags is None else bags[[bag]]
     weights = layers.weights(bag)
-    trust = judge_trust(weights, np.array([0, len(weights)]))
+    spread = weight_spread(over_seeds) if len(over_seeds) > 1 else None
+    trust = judge_trust(weights, np.array([0, len(weights)]), spread)
     places, misplaced = (None, None) if one is None else _places(one, found.picture)
     return {
         "kind": "missing" if one is None else "pictures" if is_picture(one.instance_shape) else "features",
@@ -31,11 +40,20 @@ def describe_bag(shown: ShownRun, layers: Layers, bag: int, found: Found) -> Pla
         "key_instances": one is not None and one.instance_labels is not None,
         "effective_number": float(trust.effective_number[0]),
         "top_weight": float(trust.top_weight[0]),
+        "n_seeds": len(over_seeds),
+        "spread": None if spread is None else float(spread.sum()),
         "notes": [*trust.warnings[0], *filter(None, [missing, found.problem, misplaced])],
     }
 
 
-def describe_instance(shown: ShownRun, layers: Layers, usual: Usual | None, bag: int, instance: int) -> Plain:
+def describe_instance(
+    shown: ShownRun,
+    layers: Layers,
+    usual: Usual | None,
+    bag: int,
+    instance: int,
+    over_seeds: Sequence[np.ndarray] = (),
+) -> Plain:
     """The numbers of an instance to the last digit, as text, and the features by which it differs most.
 
     usual : of the features of all instances; None where they are pixels, which one looks at instead
@@ -44,6 +62,7 @@ def describe_instance(shown: ShownRun, layers: Layers, usual: Usual | None, bag:
     values = one.instances[instance]
     return {
         "weight": repr(float(weights[instance])),
+        "weight_over_seeds": [float(each[instance]) for each in over_seeds] if len(over_seeds) > 1 else None,
         "rank": int((weights > weights[instance]).sum()) + 1,
         "contributions": [repr(float(value)) for value in layers.explanation(bag).contributions[instance]],
         "probabilities": [repr(float(value)) for value in layers.probabilities(bag)[instance]],

@@ -3,11 +3,14 @@
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from bagwise.explain.heatmaps.pictures import Pictures
 from bagwise.figures.pictures import is_picture
 from bagwise.runs import Run
 from bagwise.showing.keeping import Kept
 from bagwise.showing.layers import Layers
+from bagwise.showing.seeds import other_seeds
 from bagwise.showing.shown_run import ShownRun
 from bagwise.summary import Plain
 from bagwise.viewer.bag_page import describe_bag, describe_instance
@@ -34,6 +37,7 @@ class Session:
         pictures = None if slides is None else Pictures.of_folder(slides)
         opened = {name: ShownRun(run) for name, run in runs.items()}
         self._shows = [Show(name, one, Layers(one), Gallery(one, pictures)) for name, one in opened.items()]
+        self._other_seeds = other_seeds(list(runs.values()))
         self._usual = Kept(RUNS_KEPT, self._usual_of)
 
     def runs(self) -> list[Plain]:
@@ -51,17 +55,22 @@ class Session:
 
     def bag(self, run: int, bag: int) -> Plain:
         show = self.show(run, bag)
-        return describe_bag(show.shown, show.layers, bag, show.gallery.of_bag(bag))
+        return describe_bag(show.shown, show.layers, bag, show.gallery.of_bag(bag), self._over_seeds(run, bag))
 
     def instance(self, run: int, bag: int, instance: int) -> Plain:
         show = self.show(run, bag)
         if instance >= len(show.layers.weights(bag)):
             raise IndexError(instance)
-        return describe_instance(show.shown, show.layers, self._usual.get(run), bag, instance)
+        over_seeds = self._over_seeds(run, bag)
+        return describe_instance(show.shown, show.layers, self._usual.get(run), bag, instance, over_seeds)
 
     def warm(self) -> None:
         """Open the data of the first run before anyone asks."""
         _ = self._shows[0].shown.opened
+
+    def _over_seeds(self, run: int, bag: int) -> list[np.ndarray]:
+        """The weights of a bag in this run and in those that differ in their seed alone."""
+        return [self._shows[number].layers.weights(bag) for number in (run, *self._other_seeds[run])]
 
     def _usual_of(self, run: int) -> Usual | None:
         bags, _ = self._shows[run].shown.opened

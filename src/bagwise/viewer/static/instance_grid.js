@@ -4,6 +4,8 @@ import { make, short } from "./words.js";
 
 const PAGE = 240; // instances drawn at once; more on request
 const MOST_EXPORTED = 48;
+const LINE = 27; // pixels a drawing takes in an exported card
+const INK = "#1c2128";
 
 export class InstanceGrid {
   constructor(host, pictureOf, onPick) {
@@ -51,7 +53,8 @@ export class InstanceGrid {
   snapshot() {
     const shown = [...this.list.querySelectorAll(".card")].slice(0, MOST_EXPORTED);
     const columns = this.pictureOf ? Math.max(1, Math.min(8, shown.length)) : 1;
-    const [width, height] = this.pictureOf ? [108, 132] : [480, 30];
+    const drawings = [this.drawing, ...(this.drawing.other ? [this.drawing.other] : [])];
+    const [width, height] = this.pictureOf ? [108, 98 + LINE * drawings.length] : [480, 4 + LINE * drawings.length];
     const canvas = document.createElement("canvas");
     [canvas.width, canvas.height] = [columns * width, Math.max(1, Math.ceil(shown.length / columns)) * height];
     const context = canvas.getContext("2d");
@@ -59,30 +62,28 @@ export class InstanceGrid {
     context.fillRect(0, 0, canvas.width, canvas.height);
     shown.forEach((card, place) => {
       context.setTransform(1, 0, 0, 1, (place % columns) * width, Math.floor(place / columns) * height);
-      this.#export(context, card);
+      this.#export(context, card, drawings, height);
     });
     return canvas;
   }
 
-  #export(context, card) {
+  // A card: the picture or name of an instance, and below or beside it a bar and a number a drawing.
+  #export(context, card, drawings, height) {
     const instance = Number(card.dataset.instance);
-    const { values, scaled, signed, colourOf, keys } = this.drawing;
     const picture = card.querySelector("img");
-    const [left, top, width] = picture ? [6, 100, 96] : [110, 12, 260];
     context.font = "13px system-ui, sans-serif";
-    context.fillStyle = "#1c2128";
+    context.fillStyle = INK;
     if (picture) {
       context.imageSmoothingEnabled = false;
       context.drawImage(picture, 6, 6, 96, 90);
-      context.fillText(short(values[instance]), 6, 122);
     } else {
       context.fillText(`instance ${instance}`, 8, 20);
-      context.fillText(short(values[instance]), 390, 20);
     }
-    if (keys?.[instance] > 0) outline(context, picture ? [4, 4, 100, 94] : [2, 2, 476, 26]);
-    const share = Math.abs(scaled[instance]) * (signed ? width / 2 : width);
-    context.fillStyle = colourOf(scaled[instance]);
-    context.fillRect(signed ? left + width / 2 - (scaled[instance] < 0 ? share : 0) : left, top, Math.max(share, 1), 6);
+    if (this.drawing.keys?.[instance] > 0) outline(context, picture ? [4, 4, 100, 94] : [2, 2, 476, height - 4]);
+    drawings.forEach((drawing, line) => {
+      if (picture) exportLine(context, drawing, instance, [6, 100 + LINE * line, 96], [6, 120 + LINE * line]);
+      else exportLine(context, drawing, instance, [110, 12 + LINE * line, 260], [390, 20 + LINE * line]);
+    });
   }
 
   #draw() {
@@ -117,6 +118,15 @@ export class InstanceGrid {
     bar.style.background = colourOf(scaled[instance]);
     return make("span", { class: signed ? "track signed" : "track" }, bar);
   }
+}
+
+// The bar of an instance at [left, top, width], and its number at a place.
+function exportLine(context, { values, scaled, signed, colourOf }, instance, [left, top, width], place) {
+  const share = Math.abs(scaled[instance]) * (signed ? width / 2 : width);
+  context.fillStyle = colourOf(scaled[instance]);
+  context.fillRect(signed ? left + width / 2 - (scaled[instance] < 0 ? share : 0) : left, top, Math.max(share, 1), 6);
+  context.fillStyle = INK;
+  context.fillText(short(values[instance]), ...place);
 }
 
 function outline(context, place) {

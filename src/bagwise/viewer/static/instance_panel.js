@@ -19,12 +19,21 @@ export function showFully(instance, n, picture, found, classes) {
   const numbers = [
     ["weight", found.weight],
     ["rank by weight", `${count(found.rank)} of ${count(n)}`],
+    ...overSeeds(found.weight_over_seeds),
     ...classes.map((label, number) => [`contribution to ${label}`, signed(found.contributions[number]), found.contributions[number]]),
     ...classes.map((label, number) => [`p(${label}) alone`, share(found.probabilities[number]), found.probabilities[number]]),
   ];
   if (found.position) numbers.push(["position", found.position.map((place) => short(place, 6)).join(", ")]);
   if (found.key !== null) numbers.push(["truly key", found.key ? "yes" : "no"]);
   show(instance, n, picture, facts(numbers), ...(found.features.length ? features(found.features) : []));
+}
+
+// Mean and standard deviation over runs that differ in their seed alone.
+function overSeeds(weights) {
+  if (!weights) return [];
+  const mean = weights.reduce((sum, each) => sum + each, 0) / weights.length;
+  const deviation = Math.sqrt(weights.reduce((sum, each) => sum + (each - mean) ** 2, 0) / weights.length);
+  return [[`weight over ${weights.length} seeds`, `${short(mean)} ± ${short(deviation)}`, weights.join(", ")]];
 }
 
 function show(instance, n, picture, ...content) {
