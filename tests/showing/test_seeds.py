@@ -9,7 +9,7 @@ def run(seed, pooling="attention", data="musk1", test_bags="a"):
     told = Run.__new__(Run)
     told.manifest = {"test_bags": test_bags}
     vars(told)["parameters"] = {
-        "data": {"data": data},
+        "data": {"data": data, "split_seed": seed},
         "parameters": {"pooling": pooling, "random_state": seed},
     }
     return told

@@ -11,7 +11,8 @@ from bagwise.summary import Plain
 def other_seeds(runs: Sequence[Run]) -> list[list[int]]:
     """For each run, the numbers of those that differ from it in the seed alone, on the same test bags.
 
-    Runs that share a seed too are copies and say nothing of chance.
+    The seed of a split is no difference where the bags it left for the test are the same. Runs that share a seed too
+    are copies and say nothing of chance.
     """
     kinds, seeds = [_without_seed(run) for run in runs], [_seed(run) for run in runs]
     first = [{seeds[number]: number for number in _places(kinds, kind)[::-1]} for kind in kinds]
@@ -40,4 +41,5 @@ def _seed(run: Run) -> int | None:
 
 def _without_seed(run: Run) -> Plain:
     parameters = {name: value for name, value in run.parameters["parameters"].items() if name != "random_state"}
-    return {**run.parameters, "parameters": parameters, "test_bags": run.manifest.get("test_bags")}
+    data = {name: value for name, value in run.parameters["data"].items() if name != "split_seed"}
+    return {**run.parameters, "data": data, "parameters": parameters, "test_bags": run.manifest.get("test_bags")}

@@ -7,6 +7,7 @@ const MARGIN = 16;
 const CAPTION = 84;
 
 export async function exportPng({ name, run, view, words, scale, table }) {
+  const { titles } = view;
   const pictures = view.snapshots();
   const width = pictures.reduce((sum, { width: each }) => sum + each, MARGIN * (pictures.length - 1));
   const height = Math.max(...pictures.map((picture) => picture.height));
@@ -20,7 +21,7 @@ export async function exportPng({ name, run, view, words, scale, table }) {
     context.drawImage(picture, left, 0);
     left += picture.width + MARGIN;
   }
-  caption(context, height, `${name}: ${words}, ${scale.words}`, `${run}: ${view.titles.join(" | ")}`, scale, table);
+  caption(context, height, `${name}: ${words}, ${scale.words}`, titles.length > 1 && titles[0].startsWith(run) ? titles.join(" | ") : `${run}: ${titles.join(" | ")}`, scale, table);
   const blob = await new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
   save(blob, `${name.replace(/[^\w.@-]+/g, "-").replace(/^[.-]+/, "") || "bag"}.png`);
 }

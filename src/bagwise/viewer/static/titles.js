@@ -25,7 +25,7 @@ export function showBag(bag, spokenOf) {
 // How far the weights can be trusted, and what is wrong with data or picture.
 export function showNotes(bag, info) {
   const used = `${short(info.effective_number)} of ${count(bag.n_instances)} instances count (effective number); the greatest weight is ${short(info.top_weight)}.`;
-  const seeds = info.spread === null ? "" : ` Over ${info.n_seeds} seeds the weights deviate by ${short(100 * info.spread, 2)} % in all.`;
+  const seeds = info.spread === null ? "" : ` Over ${info.n_seeds} seeds the weights deviate by ${short(100 * info.spread)} % in all.`;
   const notes = info.notes.map((words) => make("p", { class: "note" }, words));
   element("notes").replaceChildren(make("p", { class: "small" }, used + seeds), ...notes);
 }
