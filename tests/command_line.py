@@ -1,9 +1,14 @@
-"""The command line run as a user runs it: another process, its exit code, and what it says."""
+"""The command line as a user runs it: its exit code, and what it says.
+
+Most tests call it in their own process: torch, which takes seconds to import, is imported once.
+"""
 
 import contextlib
 import io
 import subprocess
 import sys
+import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from unittest import mock
 
@@ -15,10 +20,39 @@ QUICK = ("--epochs", "2", "--batch-size", "8", "--data-option", "n_bags=30")
 
 
 def bagwise(*arguments: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end."""
+    """Run a command to its end; what it does not catch itself, no user may see either."""
+    from bagwise.cli import main
+
+    typed = [*map(str, arguments)]
+    out, said = io.StringIO(), io.StringIO()
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(contextlib.chdir(cwd or Path.cwd()))
+        stack.enter_context(mock.patch.object(sys, "argv", ["bagwise", *typed]))
+        stack.enter_context(unchecked())
+        stack.enter_context(usual_warnings())
+        stack.enter_context(contextlib.redirect_stdout(out))
+        stack.enter_context(contextlib.redirect_stderr(said))
+        ended = stack.enter_context(pytest.raises(SystemExit))
+        main()
+    return subprocess.CompletedProcess(typed, ended.value.code or 0, out.getvalue(), said.getvalue())
+
+
+def bagwise_process(*arguments: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """The same in a process of its own, where that makes a difference."""
     return subprocess.run(
         command(*arguments), cwd=cwd, capture_output=True, text=True, timeout=300, encoding="utf-8", check=False
     )
+
+
+@contextlib.contextmanager
+def usual_warnings() -> Iterator[None]:
+    """Warnings are shown as Python shows them to a user, and are no errors."""
+    hidden = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)
+    with warnings.catch_warnings(), mock.patch.object(warnings, "formatwarning"):
+        warnings.simplefilter("default")
+        for category in hidden:
+            warnings.simplefilter("ignore", category)
+        yield
 
 
 def command(*arguments: str | Path) -> list[str]:
@@ -33,14 +67,14 @@ def refused(result: subprocess.CompletedProcess[str]) -> str:
 
 
 def refusal(*arguments: str | Path, cwd: Path) -> str:
-    """The same in this process, for many mistakes: torch, which takes seconds to import, is imported once."""
-    from bagwise.cli import main
+    """The message of a command that is refused, and prints nothing else."""
+    result = bagwise(*arguments, cwd=cwd)
+    assert result.stdout == ""
+    return refused(result)
 
-    said, out = io.StringIO(), io.StringIO()
-    typed = mock.patch.object(sys, "argv", ["bagwise", *map(str, arguments)])
-    redirected = contextlib.redirect_stderr(said), contextlib.redirect_stdout(out)
-    with contextlib.chdir(cwd), typed, unchecked(), redirected[0], redirected[1], pytest.raises(SystemExit) as ended:
-        main()
-    assert ended.value.code == 2, said.getvalue()
-    assert out.getvalue() == ""
-    return " ".join(said.getvalue().split())
+
+def run_quietly(*arguments: str | Path, cwd: Path) -> str:
+    """What a command that must succeed printed."""
+    result = bagwise(*arguments, cwd=cwd)
+    assert result.returncode == 0, result
+    return result.stdout

@@ -4,7 +4,7 @@ import sys
 import pytest
 
 import bagwise as package
-from command_line import bagwise, refused
+from command_line import bagwise, bagwise_process, refused
 
 COMMANDS = ["check", "demo", "doctor", "evaluate", "predict", "report", "train"]
 
@@ -38,6 +38,6 @@ def test_help_imports_neither_torch_nor_other_heavy_packages():
 
 
 def test_unknown_commands_and_flags_get_the_nearest_name():
-    assert "train" in refused(bagwise("trian"))
+    assert "train" in refused(bagwise_process("trian"))
     assert "--epochs" in refused(bagwise("train", "digits", "run", "--epoch", "3"))
     assert "Missing argument" in refused(bagwise("train", "digits"))

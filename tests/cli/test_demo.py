@@ -1,12 +1,12 @@
 import json
 
 from bagwise.cli.demo import _unused
-from command_line import bagwise
+from command_line import bagwise_process
 
 
 def test_the_demo_learns_and_its_weights_find_the_nines(tmp_path):
     """What the README promises: AUC of bags at least 0.95, mean AUC of instances within positive bags at least 0.93."""
-    result = bagwise("demo", "--json", cwd=tmp_path)
+    result = bagwise_process("demo", "--json", cwd=tmp_path)
     assert result.returncode == 0, result.stderr
     found = json.loads(result.stdout)
     assert found["metrics"]["bags"]["auc"]["value"] >= 0.95
