@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "bagwise"
 ORDER = [
     ["errors", "metric_names", "decisions"],
-    ["names", "quantities", "files", "randomness", "places"],
+    ["names", "quantities", "files", "claims", "randomness", "places"],
     ["segments", "dropout"],
     ["bags"],
     ["curves", "likelihoods", "inputs", "encoders", "writing", "storage", "splits", "folds", "figures"],
@@ -26,7 +26,7 @@ ORDER = [
     ["runs"],
     ["comparing", "summary"],
     ["showing"],
-    ["report", "paper", "viewer"],
+    ["report", "paper", "viewer", "export"],
     ["cli"],
 ]
 LEVEL = {room: level for level, rooms in enumerate(ORDER) for room in rooms}

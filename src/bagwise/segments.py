@@ -34,7 +34,8 @@ def spread(per_bag: PerBag, offsets: Offsets) -> Rows:
     tensor([1., 2., 2.])
     """
     if len(offsets) == 2:
-        return per_bag.expand(int(offsets[-1]), -1)
+        size: Any = offsets[-1]  # or the symbol of a size, where a graph is drawn
+        return per_bag.expand(size, -1)
     return _Spread.apply(per_bag, offsets) if _learns(per_bag) else _spread_rows(per_bag, offsets)
 
 
