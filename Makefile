@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test test-full bench lint clean
+.PHONY: demo test test-full bench docs lint clean
 
 demo: $(VENV)/installed
 	$(BIN)/bagwise demo
@@ -17,6 +17,9 @@ test-full: $(VENV)/installed-test lint
 
 bench: $(VENV)/installed-test
 	$(BIN)/bagwise bench all
+
+docs: $(VENV)/installed-test
+	$(BIN)/python -m mkdocs build --strict
 
 lint: $(VENV)/installed-test
 	$(BIN)/ruff check .
@@ -33,4 +36,4 @@ $(VENV)/installed-test: $(VENV)/installed
 	touch $@
 
 clean:
-	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) dist build site .mypy_cache .ruff_cache .pytest_cache .hypothesis

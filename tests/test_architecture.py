@@ -22,7 +22,7 @@ ORDER = [
     ["datasets"],
     ["sources", "training"],
     ["estimators"],
-    ["evaluation", "explain"],
+    ["evaluation", "explain", "published"],
     ["runs"],
     ["comparing", "summary"],
     ["showing"],

@@ -1,5 +1,6 @@
 """Files are whole or not there, and a manifest finds what changed."""
 
+import errno
 import hashlib
 import json
 import shutil
@@ -27,7 +28,8 @@ def sealed(tmp_path):
 
 def rewrite_manifest(folder, **changes):
     path = folder / files.MANIFEST
-    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+    content = {**json.loads(path.read_text()), **changes}
+    path.write_text(json.dumps({**content, files.SEAL: files.seal(content)}))
 
 
 def names_in(folder):
@@ -301,7 +303,7 @@ def test_a_link_that_points_outside_the_folder_is_reported(sealed):
 def test_a_folder_of_another_kind_or_version_is_refused(sealed):
     with pytest.raises(InputError, match=r"is not a run folder: its manifest\.json does not say so"):
         files.read_manifest(sealed, "run")
-    rewrite_manifest(sealed, version=2)
+    rewrite_manifest(sealed, version=3)
     with pytest.raises(InputError, match="written by a newer bagwise; update bagwise"):
         files.read_manifest(sealed, "bags")
 
@@ -313,7 +315,43 @@ def test_what_is_no_folder_or_has_no_manifest_is_refused(tmp_path):
         files.read_manifest(tmp_path, "bags")
 
 
-@pytest.mark.parametrize("entries", [{"a.bin": {}}, {"a.bin": 13}, ["a.bin"], None])
+def test_what_is_read_must_be_listed_and_have_its_sha256(sealed):
+    assert files.read_sealed(sealed, "bags", needed=["a.bin"])["count"] == 2
+    with pytest.raises(InputError, match=r"c\.bin is not in manifest\.json"):
+        files.read_sealed(sealed, "bags", needed=["a.bin", "c.bin"])
+    (sealed / "a.bin").write_bytes(b"one two thret")
+    with pytest.raises(InputError, match=r"a\.bin does not have the recorded SHA-256"):
+        files.read_sealed(sealed, "bags", needed=[])
+    assert files.read_sealed(sealed, "bags", needed=["a.bin"], by_size=["a.bin"])["count"] == 2
+
+
+def test_a_change_of_the_manifest_itself_is_found(sealed):
+    path = sealed / files.MANIFEST
+    path.write_text(path.read_text().replace('"count": 2', '"count": 3'))
+    assert files.damages(sealed) == ["manifest.json does not have its own recorded SHA-256: it changed"]
+    with pytest.raises(InputError, match="its own recorded SHA-256"):
+        files.read_manifest(sealed, "bags")
+
+
+def test_a_manifest_of_before_there_were_seals_is_read(sealed):
+    manifest = files.read_json(sealed / files.MANIFEST)
+    del manifest[files.SEAL]
+    files.write_json(sealed / files.MANIFEST, manifest)
+    assert files.damages(sealed) == ["manifest.json does not have its own recorded SHA-256: it changed"]
+    files.write_json(sealed / files.MANIFEST, {**manifest, "version": files.UNSEALED})
+    assert files.damages(sealed) == []
+    assert files.read_manifest(sealed, "bags")["count"] == 2
+
+
+@pytest.mark.parametrize("name", ["a\0b", "x" * 5000, "loop"])
+def test_a_name_that_no_file_can_have_is_reported(sealed, name):
+    (sealed / "loop").symlink_to("loop")
+    rewrite_manifest(sealed, files={name: {"bytes": 6, "sha256": "0"}})
+    with pytest.raises(InputError, match=r"cannot be read|is missing"):
+        files.read_manifest(sealed, "bags")
+
+
+@pytest.mark.parametrize("entries", [{"a.bin": {}}, {"a.bin": 13}, ["a.bin"], None, {}])
 def test_a_manifest_with_mangled_entries_is_an_input_error(sealed, entries):
     rewrite_manifest(sealed, files=entries)
     with pytest.raises(InputError):
@@ -328,3 +366,47 @@ def test_a_file_reaches_the_disk_before_it_takes_its_name(tmp_path, monkeypatch)
     with files.atomic(tmp_path / "note.txt") as draft:
         draft.write_text("whole")
     assert events == ["flushed", "renamed", "flushed"]
+
+
+def test_folders_made_for_what_failed_go_again_unless_something_else_is_in_them(tmp_path):
+    def write(path):
+        with files.atomic(path):
+            (tmp_path / "new" / "mine.txt").write_text("mine")
+            raise InterruptionError
+
+    with pytest.raises(InterruptionError):
+        write(tmp_path / "new" / "deep" / "note.txt")
+    assert names_in(tmp_path / "new") == ["mine.txt"]
+
+
+def test_a_place_is_tried_and_left_as_it_was(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    for path in (tmp_path / "new" / "deep" / "note.txt", tmp_path / "note.txt"):
+        files.check_writable(path)
+    assert names_in(tmp_path) == ["file"]
+    with pytest.raises(InputError, match="is, or lies in, a file"):
+        files.check_writable(tmp_path / "file" / "note.txt")
+
+
+def test_what_cannot_fit_is_refused_and_what_can_is_not(tmp_path):
+    free = shutil.disk_usage(tmp_path).free
+    files.check_room(tmp_path / "new" / "deep", free // 2)
+    with pytest.raises(InputError, match=r"deep will take [\d,]+ bytes, and its disk has [\d,]+ left; make room"):
+        files.check_room(tmp_path / "new" / "deep", 2 * free)
+
+
+@pytest.mark.parametrize(
+    ("raised", "named"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), "target"),
+        (OSError(errno.EACCES, "Permission denied", "there/.draft-1"), "target"),
+        (OSError(errno.EACCES, "Permission denied", "elsewhere"), "elsewhere"),
+        (OSError(errno.EIO, "Input/output error"), None),
+    ],
+    ids=str,
+)
+def test_an_error_of_the_system_names_the_path_that_was_asked_for(raised, named):
+    draft = Path("there/.draft-1")
+    with pytest.raises(type(raised), match=raised.strerror) as found, files.naming(Path("target"), draft):
+        raise raised
+    assert found.value.filename == named

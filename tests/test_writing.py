@@ -3,7 +3,7 @@ import pytest
 
 from bagwise.errors import InputError
 from bagwise.storage import load_bags
-from bagwise.writing import BagWriter
+from bagwise.writing import BagWriter, write_array
 
 
 def test_bags_added_one_by_one_are_read_as_one(tmp_path):
@@ -85,3 +85,13 @@ def test_numbers_are_written_in_the_byte_order_of_the_machine(tmp_path):
     bags = load_bags(tmp_path / "bags")
     assert bags.instances.dtype == np.dtype(np.float32)
     assert (bags.instances.tolist(), bags.positions.tolist(), bags.names.tolist()) == ([[1, 2]], [[1, 2]], ["5"])
+
+
+@pytest.mark.parametrize(
+    "array", [np.arange(6).reshape(2, 3), np.zeros(0), np.arange(8.0).reshape(2, 4).T, np.array(3.5), np.eye(3) > 0]
+)
+def test_an_array_comes_back_as_numpy_reads_it(tmp_path, array):
+    write_array(tmp_path / "a.npy", array)
+    again = np.load(tmp_path / "a.npy", allow_pickle=False)
+    np.testing.assert_array_equal(again, array)
+    assert (again.dtype, again.shape) == (array.dtype, array.shape)

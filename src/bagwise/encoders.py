@@ -1,8 +1,12 @@
-"""Encoders f: the three networks of the paper's appendix, which map each instance to its embedding.
+"""Encoders f, which map each instance to its embedding: the three networks of the paper's appendix,
 
     mlp          fc-256, fc-128, fc-64, each with ReLU and dropout              (classical data sets)
     lenet        conv5-20, pool, conv5-50, pool, fc-500, ReLU                    (MNIST-bags, LeNet-5)
     nucleus_cnn  conv4-36, pool, conv3-48, pool, fc-512, fc-512 with dropout     (histopathology)
+
+and one that is common since, for features of slides that a large network has made:
+
+    projection   fc-512 with ReLU and dropout                                    (CLAM, Lu et al. 2021)
 
 ReLU and max-pooling give the same in either order; it stands second, where it has a quarter of the values to read.
 Any ``nn.Module`` that maps (n, …) to (n, width) serves as well.
@@ -63,6 +67,15 @@ def nucleus_cnn(shape: Shape, dropout: float = 0.5) -> nn.Sequential:
     return nn.Sequential(*features, *first, nn.Linear(512, 512), nn.ReLU(), Dropout(dropout))
 
 
+def projection(shape: Shape, dropout: float = 0.25) -> nn.Sequential:
+    """One fully connected layer, for features that were made by a large network.
+
+    >>> projection((1024,))(torch.zeros(2, 1024)).shape
+    torch.Size([2, 512])
+    """
+    return mlp(shape, widths=(512,), dropout=dropout)
+
+
 def identity(shape: Shape, dropout: float = 0.0) -> nn.Sequential:
     """The instances themselves, for features that need no further processing."""
     return nn.Sequential(nn.Flatten(), Dropout(dropout))
@@ -72,6 +85,7 @@ ENCODERS: dict[str, Callable[..., nn.Sequential]] = {
     "mlp": mlp,
     "lenet": lenet,
     "nucleus cnn": nucleus_cnn,
+    "projection": projection,
     "identity": identity,
 }
 

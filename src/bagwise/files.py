@@ -1,6 +1,7 @@
 """Files that are whole or not there: written beside, flushed to disk, renamed; and their SHA-256 in a manifest."""
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -13,9 +14,12 @@ from typing import Any
 from bagwise.errors import InputError
 
 MANIFEST = "manifest.json"
+SEAL = "seal"
+VERSION, UNSEALED = 2, 1  # of manifests; the first ones did not seal themselves, and are read too
 DRAFT = ".draft-"
 ASIDE = f"{DRAFT}old-"
 CHUNK = 1 << 20
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # only somebody who writes hears of these
 
 
 @contextlib.contextmanager
@@ -32,15 +36,14 @@ def atomic(path: Path) -> Iterator[Path]:
     path = Path(path)
     if path.is_dir():
         raise InputError(f"{path} is a folder; give a file's path")
-    _make_parent(path)
-    draft = _beside(path)
-    try:
-        yield draft
-        _sync(draft)
-        draft.replace(path)
-        _sync(path.parent)
-    finally:
-        draft.unlink(missing_ok=True)
+    with _drafting(path) as draft:
+        try:
+            yield draft
+            _sync(draft)
+            draft.replace(path)
+            _sync(path.parent)
+        finally:
+            draft.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
@@ -58,18 +61,66 @@ def atomic_folder(path: Path, kind: str | None = None) -> Iterator[Path]:
         raise InputError(f"'{path}' is the folder you stand in, or holds it, and would be replaced; give a new path")
     if kind is not None and path.exists() and any(path.iterdir()) and _kind_of(path) != kind:
         raise InputError(f"{path} holds other files; choose a new folder")
-    _make_parent(path)
+    with _drafting(path) as draft:
+        draft.mkdir()
+        try:
+            yield draft
+            for file in draft.rglob("*"):
+                _sync(file)
+            _sync(draft)
+            _put_in_place(draft, path)
+            _sync(path.parent)
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+
+
+def check_writable(path: Path) -> None:
+    """Raise the error that writing to a path would raise, before any work is done for it; nothing is left there."""
+    with contextlib.suppress(_Tried), _drafting(Path(path)) as draft:
+        draft.touch()
+        draft.unlink()
+        raise _Tried
+
+
+def check_room(path: Path, wanted: int) -> None:
+    """Refuse what is known to need more bytes than the disk of a path has left."""
+    there = next(place for place in (Path(path).absolute(), *Path(path).absolute().parents) if place.exists())
+    free = shutil.disk_usage(there).free
+    if wanted > free:
+        raise InputError(
+            f"{path} will take {wanted:,} bytes, and its disk has {free:,} left; make room, or choose another place"
+        )
+
+
+class _Tried(Exception):  # noqa: N818 (no error: whoever raises it wants nothing to stay)
+    """Nothing was to be written."""
+
+
+@contextlib.contextmanager
+def _drafting(path: Path) -> Iterator[Path]:
+    """A draft's path, in a folder made if need be; if the block fails, that folder goes again, unless it is in use."""
     draft = _beside(path)
-    draft.mkdir()
+    made = [folder for folder in path.parents if not folder.exists()]
     try:
-        yield draft
-        for file in draft.rglob("*"):
-            _sync(file)
-        _sync(draft)
-        _put_in_place(draft, path)
-        _sync(path.parent)
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
+        with naming(path, draft):
+            _make_parent(path)
+            yield draft
+    except BaseException:
+        for folder in made:
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+        raise
+
+
+@contextlib.contextmanager
+def naming(path: Path, draft: Path) -> Iterator[None]:
+    """Let errors of the system name the path that was asked for: not its draft, nor nothing, as a full disk does."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in NO_ROOM or draft.name in str(error.filename):
+            error.filename = str(path)
+        raise
 
 
 def _kind_of(folder: Path) -> str | None:
@@ -149,7 +200,7 @@ def read_json(path: Path) -> Any:
         raise InputError(f"{path} is missing; is {Path(path).parent} the right folder?") from None
     except (IsADirectoryError, NotADirectoryError):
         raise InputError(f"{path} is not a file; check the path") from None
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # ValueError: neither UTF-8, nor JSON, nor a number of sane length
         raise InputError(f"{path} is damaged ({error}); restore it from a copy or make it again") from None
 
 
@@ -177,8 +228,14 @@ def fingerprints(folder: Path, passing: Collection[str] = ()) -> dict[str, dict[
 
 def write_manifest(folder: Path, kind: str, passing: Collection[str] = (), **facts: Any) -> None:
     """Seal a folder: what it is, any facts about it, and the fingerprint of each file that is there to stay."""
-    content = {"kind": kind, "version": 1, **facts, "files": fingerprints(folder, passing)}
-    write_json(Path(folder) / MANIFEST, content)
+    content = {"kind": kind, "version": VERSION, **facts, "files": fingerprints(folder, passing)}
+    write_json(Path(folder) / MANIFEST, {**content, SEAL: seal(content)})
+
+
+def seal(manifest: dict[str, Any]) -> str:
+    """The SHA-256 of all that a manifest says, so that a change of the manifest itself is found too."""
+    said = {name: value for name, value in manifest.items() if name != SEAL}
+    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
 
 def read_manifest(folder: Path, kind: str) -> dict[str, Any]:
@@ -190,11 +247,24 @@ def read_manifest(folder: Path, kind: str) -> dict[str, Any]:
     manifest = read_json(folder / MANIFEST)
     if not isinstance(manifest, dict) or manifest.get("kind") != kind:
         raise InputError(f"{folder} is not a {kind} folder: its {MANIFEST} does not say so")
-    if manifest.get("version") != 1:
+    if manifest.get("version") not in (UNSEALED, VERSION):
         raise InputError(f"{folder} was written by a newer bagwise; update bagwise to read it")
     missing = list(_problems(folder, manifest, deep=False))
     if missing:
         raise InputError(f"{folder}: {'; '.join(missing)}; restore the folder from a copy or make it again")
+    return manifest
+
+
+def read_sealed(folder: Path, kind: str, needed: Collection[str], by_size: Collection[str] = ()) -> dict[str, Any]:
+    """The manifest of a folder whose files all have their recorded SHA-256; those in ``by_size`` only their size.
+
+    needed : files that are going to be read: a manifest that is silent about one of them vouches for nothing
+    """
+    manifest = read_manifest(folder, kind)
+    found = [f"{name} is not in {MANIFEST}" for name in needed if name not in manifest["files"]]
+    found += _problems(Path(folder), manifest, deep=True, by_size=by_size)
+    if found:
+        raise InputError(f"{folder} is damaged: {'; '.join(found)}; restore it from a copy or make it again")
     return manifest
 
 
@@ -203,21 +273,32 @@ def damages(folder: Path) -> list[str]:
     return list(_problems(Path(folder), read_json(Path(folder) / MANIFEST), deep=True))
 
 
-def _problems(folder: Path, manifest: dict[str, Any], deep: bool) -> Iterator[str]:
+def _problems(folder: Path, manifest: Any, deep: bool, by_size: Collection[str] = ()) -> Iterator[str]:
     entries = manifest.get("files") if isinstance(manifest, dict) else None
-    if not isinstance(entries, dict):
+    if not isinstance(entries, dict) or not entries:
         yield f"{MANIFEST} lists no files"
         return
+    if manifest.get("version") != UNSEALED and manifest.get(SEAL) != seal(manifest):
+        yield f"{MANIFEST} does not have its own recorded SHA-256: it changed"
     for name, recorded in entries.items():
-        file = folder / name
         if not (isinstance(recorded, dict) and {"bytes", "sha256"} <= recorded.keys()):
             yield f"{MANIFEST} does not record the size and SHA-256 of {name}"
-            continue
+        elif problem := _difference(folder, name, recorded, deep and name not in by_size):
+            yield f"{name} {problem}"
+
+
+def _difference(folder: Path, name: str, recorded: dict[str, Any], deep: bool) -> str | None:
+    """How a file differs from what is recorded of it; None if it does not."""
+    file = folder / name
+    try:
         if not file.resolve().is_relative_to(folder.resolve()):
-            yield f"{name} points outside the folder"
-        elif not file.is_file():
-            yield f"{name} is missing"
-        elif file.stat().st_size != recorded["bytes"]:
-            yield f"{name} has {file.stat().st_size} bytes instead of {recorded['bytes']}"
-        elif deep and sha256(file) != recorded["sha256"]:
-            yield f"{name} does not have the recorded SHA-256: its content changed"
+            return "points outside the folder"
+        if not file.is_file():
+            return "is missing"
+        if file.stat().st_size != recorded["bytes"]:
+            return f"has {file.stat().st_size} bytes instead of {recorded['bytes']}"
+        if deep and sha256(file) != recorded["sha256"]:
+            return "does not have the recorded SHA-256: its content changed"
+    except (OSError, RuntimeError, ValueError) as error:  # no name of a file, a link to itself, a file not to be read
+        return f"cannot be read ({error})"
+    return None

@@ -18,7 +18,7 @@ from bagwise.formats.uci_musk import read_uci_musk
 from bagwise.names import canonical, nearest
 from bagwise.quantities import whole_number
 from bagwise.slides.images import SUFFIXES, Tiling, load_image_bags
-from bagwise.storage import load_bags
+from bagwise.storage import empty_bags, load_bags
 
 READERS: dict[str, Callable[..., Bags]] = {
     ".csv": read_table,
@@ -113,7 +113,7 @@ def _read_folder(path: Path, options: dict[str, Any]) -> Source:
         raise InputError(f"{path} holds neither bags (it has no {MANIFEST}) nor images ({', '.join(SUFFIXES)})")
     if options:
         raise InputError(f"options {', '.join(options)} belong to data sets made by name; {path} is a folder")
-    return Source(load_bags(path), None)
+    return Source(load_bags(path), None, empty_bags(path))
 
 
 def _read_images(path: Path, options: dict[str, Any]) -> Source:

@@ -31,6 +31,7 @@ class BagWriter:
         self.folder = Path(folder)
         self.extractor = extractor
         self.sizes: list[int] = []
+        self.empty: list[str] = []  # names of bags without an instance, so that nobody takes them for forgotten
         self.per_bag: dict[str, list[Any]] = {}
         self.per_instance: dict[str, list[np.ndarray]] = {}
 
@@ -70,7 +71,7 @@ class BagWriter:
             self._check_alike(called, instances, per_bag, per_instance)
         else:
             self.shape, self.dtype = instances.shape[1:], instances.dtype
-            self._write_header(0)
+            write_header(self.stream, (0, *self.shape), self.dtype)
         self.stream.write(np.ascontiguousarray(instances, dtype=self.dtype).data)
         self.sizes.append(len(instances))
         for name, value in per_bag.items():
@@ -90,28 +91,32 @@ class BagWriter:
             before = sorted([*self.per_bag, *self.per_instance])
             raise InputError(f"bag '{called}' comes with other companions than those before, which had {before}")
 
-    def _write_header(self, rows: int) -> None:
-        """NumPy leaves room in the header for the first axis to grow."""
-        header = {
-            "descr": np.lib.format.dtype_to_descr(self.dtype),
-            "fortran_order": False,
-            "shape": (rows, *self.shape),
-        }
-        np.lib.format.write_array_header_1_0(self.stream, header)
-
     def _finish(self) -> None:
         if not self.sizes:
             raise InputError(f"there are no bags to write to {self.folder}")
         self.stream.seek(0)
-        self._write_header(sum(self.sizes))
+        write_header(self.stream, (sum(self.sizes), *self.shape), self.dtype)
         self.stream.close()
         offsets = np.concatenate([[0], np.cumsum(self.sizes)]).astype(np.int64)
-        np.save(self.draft / "offsets.npy", offsets, allow_pickle=False)
+        write_array(self.draft / "offsets.npy", offsets)
         for name, parts in self.per_instance.items():
-            np.save(self.draft / f"{name}.npy", np.concatenate(parts), allow_pickle=False)
+            write_array(self.draft / f"{name}.npy", np.concatenate(parts))
         kinds = _write_table(self.draft / "bags.csv", self.per_bag)
         facts: dict[str, Any] = {"n_bags": len(self.sizes), "n_instances": int(offsets[-1]), "columns": kinds}
-        write_manifest(self.draft, KIND, **facts, extractor=self.extractor)
+        write_manifest(self.draft, KIND, **facts, empty=self.empty, extractor=self.extractor)
+
+
+def write_array(path: Path, array: np.ndarray) -> None:
+    """Write an npy file; unlike NumPy's own way, a full disk is told as what it is."""
+    with path.open("wb") as stream:
+        write_header(stream, array.shape, array.dtype)
+        stream.write(np.ascontiguousarray(array).data)
+
+
+def write_header(stream: BinaryIO, shape: tuple[int, ...], dtype: np.dtype) -> None:
+    """The beginning of an npy file; NumPy leaves room in it for the first axis to grow."""
+    facts = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(stream, facts)
 
 
 def _alone(called: str, instances: Any, **companions: Any) -> Bags:

@@ -79,9 +79,9 @@ def test_a_value_that_is_not_finite_is_named_with_bag_row_and_count(value):
         bags_of(instances=instances)
 
 
-@pytest.mark.parametrize("rows_at_once", [1, 2, 3, 100])
-def test_values_that_are_not_finite_are_found_whatever_the_pieces(monkeypatch, rows_at_once):
-    monkeypatch.setattr(checks, "ROWS_AT_ONCE", rows_at_once)
+@pytest.mark.parametrize("values_at_once", [1, 4, 9, 400])
+def test_values_that_are_not_finite_are_found_whatever_the_pieces(monkeypatch, values_at_once):
+    monkeypatch.setattr(checks, "VALUES_AT_ONCE", values_at_once)
     instances = np.ones((9, 2, 2))
     instances[[4, 5, 8], 0, 1] = np.nan
     with pytest.raises(InputError, match=r"bag 1 has 2 values .* its row 1 \(and 1 more rows in other bags\)"):

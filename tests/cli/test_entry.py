@@ -1,4 +1,7 @@
+import contextlib
 import io
+import os
+import signal
 import sys
 
 import pytest
@@ -22,15 +25,37 @@ def test_a_bug_of_ours_is_not_dressed_up_as_a_mistake_of_the_users(monkeypatch):
         entry.main()
 
 
-def test_an_interruption_outside_training_ends_quietly(monkeypatch, capsys):
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize("own_code", [None, 1, 130])
+def test_a_signal_ends_any_command_with_its_code_and_the_way_on(monkeypatch, capsys, number, code, own_code):
+    """Whatever exit code the framework makes of an interruption."""
+
     def interrupted():
-        raise KeyboardInterrupt
+        try:
+            os.kill(os.getpid(), number)
+        except KeyboardInterrupt:
+            if own_code is None:
+                raise
+            sys.exit(own_code)
 
     monkeypatch.setattr(entry, "app", interrupted)
+    monkeypatch.setattr(sys, "argv", ["bagwise", "tile", "slides"])
     with pytest.raises(SystemExit) as ended:
         entry.main()
-    assert ended.value.code == 130
-    assert "interrupted" in capsys.readouterr().err
+    assert ended.value.code == code
+    assert capsys.readouterr().err.splitlines()[-1] == "  bagwise tile slides"
+
+
+def test_a_command_that_a_signal_is_meant_to_end_ends_well(monkeypatch, capsys):
+    def viewer():
+        with contextlib.suppress(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+        sys.exit(0)
+
+    monkeypatch.setattr(entry, "app", viewer)
+    with pytest.raises(SystemExit) as ended:
+        entry.main()
+    assert (ended.value.code, capsys.readouterr().err) == (0, "")
 
 
 def test_a_terminal_without_our_letters_gets_question_marks_and_no_traceback(monkeypatch):

@@ -36,3 +36,12 @@ def test_mistakes_are_refused_with_the_fix(digits_run, tmp_path):
     assert "--opacity" in refusal("explain", run, "--bag", bag, "--opacity", "9", cwd=tmp_path)
     assert "--region: '1,2' is not a region" in refusal("explain", run, "--bag", bag, "--region", "1,2", cwd=tmp_path)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_place_that_cannot_be_written_is_refused_before_anything_is_computed(digits_run, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setattr("bagwise.showing.explaining.write_explanation", None)
+    monkeypatch.setattr("bagwise.showing.overview.overview_rows", None)
+    run, out = digits_run.folder, ("--out", tmp_path / "file" / "why")
+    for which in (("--bag", digits_run.predictions[0]["bag"]), ()):
+        assert "is, or lies in, a file" in refusal("explain", run, *which, *out, cwd=tmp_path)

@@ -1,19 +1,13 @@
 import json
-import shlex
-import signal
-import subprocess
-import time
 
 import pytest
 
 from bagwise.files import sha256
-from command_line import QUICK, bagwise, command, refusal
-
-LONG = ("--epochs", "30", "--data-option", "n_bags=40", "--seed", "3", "--validation", "0.2", "-q")
+from command_line import QUICK, bagwise, bagwise_process, refusal
 
 
 def test_training_says_what_it_wrote_and_what_to_do_next(tmp_path):
-    result = bagwise("train", "needles", "run", *QUICK, cwd=tmp_path)
+    result = bagwise_process("train", "needles", "run", *QUICK, cwd=tmp_path)
     assert result.returncode == 0, result.stderr
     for words in ("Accuracy", "95 % interval", "wrote run: run", "wrote report: run/report.html", "next: open"):
         assert words in result.stdout
@@ -65,32 +59,6 @@ def test_mistakes_are_refused_with_the_fix_and_leave_nothing(tmp_path, arguments
     data, *flags = arguments
     assert message in refusal("train", data, "run", *flags, cwd=tmp_path)
     assert not (tmp_path / "run").exists()
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    """A run that nobody interrupted."""
-    folder = tmp_path_factory.mktemp("whole")
-    assert bagwise("train", "needles", "run", *LONG, cwd=folder).returncode == 0
-    return folder / "run"
-
-
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_an_interrupted_run_is_saved_and_its_own_words_resume_it(tmp_path, whole, number, code):
-    process = subprocess.Popen(
-        command("train", "needles", "cut", *LONG), cwd=tmp_path, stderr=subprocess.PIPE, text=True
-    )
-    while not (tmp_path / "cut" / "checkpoint.safetensors").exists():
-        time.sleep(0.01)
-    process.send_signal(number)
-    _, said = process.communicate(timeout=60)
-    assert process.returncode == code
-    assert "stopped and saved" in said
-    resume = shlex.split(said.strip().splitlines()[-1])
-    assert resume == ["bagwise", "train", "needles", "cut", "--resume"]
-    assert bagwise(*resume[1:], cwd=tmp_path).returncode == 0
-    for name in ("model/model.safetensors", "predictions.csv"):
-        assert sha256(tmp_path / "cut" / name) == sha256(whole / name)
 
 
 def test_a_run_finds_its_data_from_another_folder(tmp_path):

@@ -7,6 +7,7 @@ from bagwise.comparing import Comparison
 from bagwise.errors import InputError
 from bagwise.evaluation.cross_validation import metric_values
 from bagwise.evaluation.errors import paired_difference
+from resealing import reseal
 
 
 def test_every_pair_is_compared_on_the_same_folds(comparison):
@@ -27,6 +28,7 @@ def test_methods_are_compared_on_the_folds_that_both_have_done(comparison, tmp_p
     import shutil
 
     shutil.copytree(comparison.folder, tmp_path / "part")
+    (tmp_path / "part" / "manifest.json").unlink()  # as of one that was cut
     for path in sorted((tmp_path / "part" / "units" / "naive").iterdir())[2:]:
         path.unlink()
     part = Comparison(tmp_path / "part")
@@ -49,5 +51,6 @@ def test_targets_of_all_folds_are_all_bags(comparison):
 def test_a_unit_that_is_none_is_refused(comparison, tmp_path):
     shutil.copytree(comparison.folder, tmp_path / "copy")
     next((tmp_path / "copy").rglob("units/naive/*.json")).write_text("{}")
+    reseal(tmp_path / "copy")
     with pytest.raises(InputError, match="does not hold what a unit consists of"):
         _ = Comparison(tmp_path / "copy").units

@@ -1,4 +1,5 @@
 import os
+from types import SimpleNamespace
 
 import pytest
 
@@ -88,3 +89,13 @@ def test_an_endless_answer_is_refused(tmp_path, serve, monkeypatch):
     server = serve({"file": CONTENT})
     with pytest.raises(InputError, match="sends more than"):
         bring(f"{server.address}/file", tmp_path / "file.part")
+
+
+def test_what_does_not_fit_on_the_disk_is_refused_before_a_byte_comes(tmp_path, serve, monkeypatch):
+    server = serve({"file": CONTENT})
+    monkeypatch.setattr("bagwise.files.shutil.disk_usage", lambda place: SimpleNamespace(free=len(CONTENT) - 1))
+    with pytest.raises(InputError, match=r"file\.part will take .* make room"):
+        bring(f"{server.address}/file", tmp_path / "home" / "file.part")
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "file.part").write_bytes(CONTENT[:1])  # then only the rest must fit
+    assert bring(f"{server.address}/file", tmp_path / "file.part")[0]

@@ -21,9 +21,9 @@ def test_rows_come_as_they_are(tmp_path):
 
 
 def test_a_table_that_claims_too_much_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(parquet_reader, "CELLS_PER_BYTE", 10)
-    path = write(tmp_path / "a.parquet", x=pyarrow.nulls(500_000))
-    with pytest.raises(InputError, match="claims 500000 rows"), open_parquet(path):
+    monkeypatch.setattr(parquet_reader, "FEW", 1000)
+    path = write(tmp_path / "a.parquet", x=pyarrow.nulls(5_000_000))
+    with pytest.raises(InputError, match="claims 5000000 rows"), open_parquet(path):
         pass
 
 

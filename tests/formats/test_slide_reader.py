@@ -39,7 +39,7 @@ class Given(FeatureFolder):
         ({"features": np.ones((2, 3), dtype=np.float16)}, "numbers of kind float16, slide 'a' float32"),
         (
             {"features": np.full((2, 3), np.nan, dtype=np.float32)},
-            "slide 'b' has NaN or infinite features, first in row 0",
+            "slide 'b' has 6 NaN or infinite features, first in row 0",
         ),
         ({"positions": None}, "positions: no, slide 'a' yes"),
         ({"tile_size": None}, "a tile size: no, slide 'a' yes"),

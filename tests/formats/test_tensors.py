@@ -1,11 +1,12 @@
 import pickle
+import zipfile
 
 import numpy as np
 import pytest
 import torch
 
 from bagwise.errors import InputError
-from bagwise.formats.tensors import read_tensor
+from bagwise.formats.tensors import read_tensor, read_tensors
 
 ROWS = torch.arange(12, dtype=torch.float32).reshape(3, 4)
 
@@ -61,6 +62,18 @@ def test_what_is_no_plain_tensor_is_refused(tmp_path, content):
         read_tensor(tmp_path / "a.pt")
 
 
+def test_an_archive_whose_parts_are_packed_is_refused(tmp_path):
+    torch.save(ROWS, tmp_path / "a.pt")
+    with (
+        zipfile.ZipFile(tmp_path / "a.pt") as whole,
+        zipfile.ZipFile(tmp_path / "b.pt", "w", zipfile.ZIP_DEFLATED) as b,
+    ):
+        for name in whole.namelist():
+            b.writestr(name, whole.read(name))
+    with pytest.raises(InputError, match=r"b\.pt is damaged, cut short or no \.pt file"):
+        read_tensor(tmp_path / "b.pt")
+
+
 def test_damage_and_pt2_are_refused_by_name(tmp_path):
     torch.save(ROWS, tmp_path / "a.pt")
     (tmp_path / "b.pt").write_bytes((tmp_path / "a.pt").read_bytes()[:300])
@@ -69,3 +82,25 @@ def test_damage_and_pt2_are_refused_by_name(tmp_path):
     (tmp_path / "a.pt").rename(tmp_path / "a.pt2")
     with pytest.raises(InputError, match=r"not a \.pt file"):
         read_tensor(tmp_path / "a.pt2")
+
+
+@pytest.mark.parametrize("wrap", [lambda state: state, lambda state: {"state_dict": state, "epoch": 3}])
+def test_a_state_dictionary_is_read_alone_or_from_a_checkpoint(tmp_path, wrap):
+    state = {"a.weight": torch.eye(2), "a.bias": torch.zeros(2)}
+    torch.save(wrap(state), tmp_path / "state.pt")
+    read = read_tensors(tmp_path / "state.pt")
+    assert read.keys() == state.keys()
+    torch.testing.assert_close(read["a.weight"], state["a.weight"])
+
+
+@pytest.mark.parametrize("content", [torch.eye(2), {}, {"a": 3}, {"state_dict": {"a": "word"}}])
+def test_what_is_no_state_dictionary_is_refused(tmp_path, content):
+    torch.save(content, tmp_path / "state.pt")
+    with pytest.raises(InputError, match="holds no state dictionary"):
+        read_tensors(tmp_path / "state.pt")
+
+
+def test_a_tensor_that_claims_more_than_the_file_holds_is_refused(tmp_path):
+    torch.save({"a": torch.zeros(1).expand(1 << 20)}, tmp_path / "state.pt")
+    with pytest.raises(InputError, match="claims"):
+        read_tensors(tmp_path / "state.pt")

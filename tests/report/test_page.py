@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from bagwise.bags import Bags
+from bagwise.errors import InputError
 from bagwise.report import render, write_report
 from bagwise.report.words import interval, number
 from bagwise.runs import Run, execute
@@ -170,3 +171,10 @@ def test_photographs_of_many_bags_stay_below_two_megabytes(tmp_path):
     run = trained(tmp_path, Bags.from_list(bags, np.arange(60) % 2), encoder="mlp")
     assert write_report(run).stat().st_size < 2_000_000
     assert "data:image/jpeg" in (run.folder / "report.html").read_text(encoding="utf-8")
+
+
+def test_a_place_that_cannot_be_written_is_refused_before_anything_is_drawn(digits_run, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setattr("bagwise.report.page.summarise", None)
+    with pytest.raises(InputError, match="is, or lies in, a file"):
+        write_report(digits_run, tmp_path / "file" / "report.html")

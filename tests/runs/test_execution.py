@@ -137,8 +137,9 @@ def test_a_run_that_goes_on_elsewhere_keeps_both_environments(tmp_path, monkeypa
     with pytest.raises(TrainingStopped):
         execute(tmp_path / "run", describe(), should_stop=stop_after(1))
     before = json.loads((tmp_path / "run" / "environment.json").read_text())
-    monkeypatch.setattr("bagwise.runs.execution.describe_environment", lambda: {**before, "cores": 512})
-    environment = execute(tmp_path / "run", describe(), resume=True).environment
+    monkeypatch.setattr("bagwise.runs.execution.describe_environment", lambda device: {**before, "cores": 512})
+    with pytest.warns(UserWarning, match="begun with another cores"):
+        environment = execute(tmp_path / "run", describe(), resume=True).environment
     assert (environment["cores"], environment["earlier"]) == (512, [before])
 
 
@@ -168,6 +169,33 @@ def test_files_named_by_options_are_found_from_any_folder(tmp_path, monkeypatch)
     folder = run.folder.resolve()
     monkeypatch.chdir("/")
     assert len(Run(folder).test_bags()) == 4
+
+
+def test_a_finished_run_is_returned_from_a_folder_that_cannot_be_written(tmp_path, monkeypatch):
+    execute(tmp_path / "run", describe())
+
+    def read_only(*arguments):
+        raise PermissionError
+
+    monkeypatch.setattr("bagwise.claims.os.open", read_only)
+    assert execute(tmp_path / "run", describe(), resume=True).metrics["n_bags"] == 6
+
+
+def test_what_killed_processes_left_is_removed_when_the_run_goes_on(tmp_path):
+    with pytest.raises(TrainingStopped):
+        execute(tmp_path / "run", describe(), should_stop=stop_after(1))
+    (tmp_path / "run" / ".draft-0").mkdir()
+    (tmp_path / "run" / ".draft-0" / "model.json").touch()
+    (tmp_path / "run" / ".draft-1").touch()
+    execute(tmp_path / "run", describe(), resume=True)
+    assert not list((tmp_path / "run").glob(".*"))
+
+
+def test_a_run_sealed_by_a_process_that_was_killed_right_after_loses_its_checkpoint(tmp_path):
+    execute(tmp_path / "run", describe())
+    (tmp_path / "run" / "checkpoint.safetensors").touch()
+    execute(tmp_path / "run", describe(), resume=True)
+    assert not (tmp_path / "run" / "checkpoint.safetensors").exists()
 
 
 def test_groups_are_judged_too(tmp_path):

@@ -16,7 +16,7 @@ BAGS = Bags.from_list(
 
 def test_a_line_a_bag_keeps_every_digit():
     probabilities = np.array([[2 / 3, 1 / 3], [0.1, 0.9]])
-    rows = prediction_rows(np.array(["no", "yes"]), BAGS, probabilities, BAGS.labels)
+    rows = list(prediction_rows(np.array(["no", "yes"]), BAGS, probabilities, BAGS.labels))
     assert rows[0] == {
         "bag": "a",
         "status": "judged",
@@ -31,12 +31,12 @@ def test_a_line_a_bag_keeps_every_digit():
 
 
 def test_without_labels_and_groups_their_columns_are_left_out():
-    rows = prediction_rows(np.array([0, 1]), BAGS.replace(labels=None, groups=None), np.full((2, 2), 0.5), None)
+    rows = list(prediction_rows(np.array([0, 1]), BAGS.replace(labels=None, groups=None), np.full((2, 2), 0.5), None))
     assert list(rows[0]) == ["bag", "status", "n_instances", "predicted", "probability 0", "probability 1"]
 
 
 def test_a_line_an_instance_counts_within_its_bag():
-    rows = weight_rows(BAGS, np.array([1.0, 0.25, 0.75]))
+    rows = list(weight_rows(BAGS, np.array([1.0, 0.25, 0.75])))
     assert [(row["bag"], row["instance"], row["x"], row["y"], row["weight"]) for row in rows] == [
         ("a", 0, 1, 2, "1.0"),
         ("b", 0, 3, 4, "0.25"),

@@ -9,9 +9,9 @@ import time
 import numpy as np
 import pytest
 
+from bagwise.claims import claimed
 from bagwise.errors import InputError
 from bagwise.files import damages
-from bagwise.slides.claims import claimed
 from bagwise.slides.extraction import extract, feature_file
 from bagwise.slides.labels import Labelled
 from bagwise.slides.packing import pack

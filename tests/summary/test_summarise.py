@@ -10,6 +10,7 @@ from sklearn.metrics import confusion_matrix, precision_recall_curve, roc_curve
 from bagwise.runs import Run
 from bagwise.summary import summarise
 from bagwise.summary.summarise import best_epoch
+from resealing import reseal
 
 
 def test_it_is_plain_json(summary, three_classes):
@@ -68,8 +69,9 @@ def test_without_the_data_all_but_pictures_and_truth_remains(three_classes, tmp_
     folder = shutil.copytree(three_classes.folder, tmp_path / "run")
     parameters = json.loads((folder / "parameters.json").read_text())
     place = parameters["data"]["data"]
-    parameters["data"]["data"] = place[:-1] + "X"  # as long as before: the manifest keeps sizes
+    parameters["data"]["data"] = place[:-1] + "X"
     (folder / "parameters.json").write_text(json.dumps(parameters, indent=2, ensure_ascii=False) + "\n")
+    reseal(folder)
     with_data, without = summarise(three_classes), summarise(Run(folder))
     assert "neither a data set nor a folder" in without["data"]["missing"]
     assert not without["data"]["pictures"]

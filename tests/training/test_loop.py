@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+import safetensors
 import torch
 from torch import nn
 
@@ -166,6 +167,22 @@ def test_a_loss_that_is_not_finite_names_the_bag():
     model = BagClassifier(epochs=1, standardize=False, encoder="identity", pooling="sum", random_state=0)
     with pytest.raises(InputError, match=r"loss of bag 'bag-0004' is not finite in epoch 1"):
         model.fit(bags.replace(instances=rows), bags.labels)
+
+
+def test_a_run_stopped_right_after_a_step_that_spoiled_it_keeps_the_last_good_state(tmp_path):
+    """Weight decay drives the weights out of range within the fourth epoch, one step before the loss shows it."""
+    bags, ends = load_dataset("needles", n_bags=24), []
+    words = {"optimizer": "sgd", "momentum": 0.0, "learning_rate": 1.0, "weight_decay": 4.0, "dropout": 0.0}
+    for step in range(76, 88):
+        model = BagClassifier(encoder="identity", pooling="mean", random_state=0, **words)
+        with pytest.raises((TrainingStopped, InputError)) as end:
+            model.fit(bags, bags.labels, checkpoint=tmp_path / str(step), should_stop=Stopping(step))
+        ends.append(str(end.value))
+        with safetensors.safe_open(tmp_path / str(step), framework="np") as file:
+            assert all(np.isfinite(file.get_tensor(name)).all() for name in file.keys())  # noqa: SIM118 (not a dict)
+    assert any("weights of the model are not finite in epoch 4" in said for said in ends)
+    assert any("loss of bag" in said for said in ends)
+    assert "" in ends
 
 
 def test_progress_hears_of_every_batch_and_epoch():

@@ -33,7 +33,7 @@ def test_without_its_packages_the_viewer_says_how_to_get_them(monkeypatch):
 
 def test_the_browser_opens_at_the_address_only_if_wanted(monkeypatch):
     opened, warmed = [], []
-    monkeypatch.setattr(server.webbrowser, "open", opened.append)
+    monkeypatch.setattr(server.webbrowser, "open", lambda address: opened.append(address) or True)
     monkeypatch.setattr(server.threading, "Thread", Now)
     monkeypatch.setattr(server, "make_server", lambda app: Interrupted())
     for wanted in (False, True):
@@ -42,6 +42,15 @@ def test_the_browser_opens_at_the_address_only_if_wanted(monkeypatch):
             address = address_of(listening)
     assert opened == [address]
     assert warmed == [True, True]
+
+
+def test_where_there_is_no_browser_the_address_is_said(monkeypatch, capsys):
+    monkeypatch.setattr(server.webbrowser, "open", lambda address: False)
+    monkeypatch.setattr(server.threading, "Thread", Now)
+    monkeypatch.setattr(server, "make_server", lambda app: Interrupted())
+    with take_port(0) as listening, pytest.warns(UserWarning, match="no browser was found; open http") as warned:
+        server.serve(print, listening, True, lambda: print(address_of(listening)))
+    assert f"open {capsys.readouterr().out.strip()} in one yourself" in str(warned[0].message)
 
 
 class Now:

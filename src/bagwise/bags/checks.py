@@ -1,12 +1,13 @@
 """What Bags refuse, checked once at the border: each message names the bag and says what to do."""
 
+import math
 from typing import Any
 
 import numpy as np
 
 from bagwise.errors import InputError
 
-ROWS_AT_ONCE = 1 << 16
+VALUES_AT_ONCE = 1 << 22
 
 
 def called(names: Any, bag: int) -> str:
@@ -48,10 +49,11 @@ def check_finite(instances: np.ndarray, offsets: np.ndarray, names: Any) -> None
     """No NaN or infinity, read in pieces so that a memory-mapped file never lies in memory whole."""
     if instances.dtype.kind != "f":
         return
+    step = max(1, VALUES_AT_ONCE // math.prod(instances.shape[1:]))
     bad_rows = [
         start + np.flatnonzero(~np.isfinite(piece).reshape(len(piece), -1).all(axis=1))
-        for start in range(0, len(instances), ROWS_AT_ONCE)
-        if not np.isfinite(piece := instances[start : start + ROWS_AT_ONCE]).all()
+        for start in range(0, len(instances), step)
+        if not np.isfinite(piece := instances[start : start + step]).all()
     ]
     if not bad_rows:
         return

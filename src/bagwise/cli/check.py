@@ -16,11 +16,14 @@ def check(
     as_json: Json = False,
 ) -> None:
     """Compare every file of a folder with the SHA-256 in its manifest; exit code 2 if one differs."""
-    from bagwise.files import MANIFEST, damages, read_json
+    from bagwise.files import MANIFEST, damages, read_json, recover
 
     output = Output(quiet, as_json)
-    found = damages(folder)
-    kind = read_json(folder / MANIFEST).get("kind")
+    recover(folder)
+    found, manifest = damages(folder), read_json(folder / MANIFEST)
+    kind = manifest.get("kind") if isinstance(manifest, dict) else None
+    if not str(kind).startswith("bagwise "):
+        found.append(f"{MANIFEST} does not say what kind of folder of bagwise it is")
     output.result({"folder": str(folder), "kind": kind, "damages": found})
     if found:
         typer.echo(f"bagwise: {folder} is damaged: {'; '.join(found)}; restore it from a copy", err=True)

@@ -7,8 +7,10 @@ import typer
 
 from bagwise.cli.app import app
 from bagwise.cli.method_options import read_methods
+from bagwise.cli.needs import check_needs
 from bagwise.cli.output import Json, Output, Quiet
 from bagwise.cli.parameters import read_options, with_parameters
+from bagwise.cli.workers import Backend, Scheduler, Workers, chosen_workers
 
 EXAMPLE = "Example: bagwise compare musk1 --methods attention,mi-SVM,MI-SVM,mi-Graph --folds 10 --repeats 5 --workers 2"
 
@@ -31,7 +33,9 @@ def compare(
     ] = None,
     adjust: Annotated[str, typer.Option(help="temperature, threshold or both, learned within the training bags.")] = "",
     ensemble: Annotated[int, typer.Option(help="Copies of each method, with other seeds, that vote.")] = 1,
-    workers: Annotated[int, typer.Option(help="Processes; they change the time, never the numbers.")] = 1,
+    workers: Workers = 1,
+    backend: Backend = "joblib",
+    scheduler: Scheduler = None,
     ungrouped: Annotated[bool, typer.Option("--ungrouped", help="Let bags of a group stand on both sides.")] = False,
     data_option: Annotated[list[str] | None, typer.Option(help="NAME=VALUE for the reader of DATA.")] = None,
     config: Annotated[
@@ -45,6 +49,7 @@ def compare(
 
     Flags of training are for the networks among the methods; --seed is for folds and methods.
     """
+    check_needs(data, engine=flags.get("engine"))
     from bagwise.comparing import compare as run
     from bagwise.comparing.plan import make_plan
 
@@ -68,7 +73,7 @@ def compare(
     output = Output(quiet, as_json)
     folder = out or Path("comparisons") / Path(data).stem
     with output.progress("fits") as progress:
-        comparison = run(folder, plan, workers=workers, progress=progress)
+        comparison = run(folder, plan, workers=chosen_workers(workers, backend, scheduler), progress=progress)
     _show(comparison, output)
 
 

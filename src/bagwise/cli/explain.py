@@ -57,10 +57,13 @@ def explain(
 
 
 def _list(trained: "Run", out: Path | None, output: Output) -> None:
+    from bagwise.files import check_writable
     from bagwise.runs import write_table
     from bagwise.showing.overview import overview_rows
 
-    rows, path = overview_rows(trained), out or _next_to(trained, "-bags.csv")
+    path = out or _next_to(trained, "-bags.csv")
+    check_writable(path)
+    rows = overview_rows(trained)
     write_table(path, rows)
     warned = [row for row in rows if row["warnings"]]
     output.say(f"{len(rows)} test bags, {len(warned)} of them with a warning about their weights")
@@ -72,7 +75,7 @@ def _list(trained: "Run", out: Path | None, output: Output) -> None:
 def _explain(
     trained: "Run", bag: str, out: Path | None, wish: "Wish", slides: Path | None, level: int | None, output: Output
 ) -> None:
-    from bagwise.files import read_json
+    from bagwise.files import check_writable, read_json
     from bagwise.showing.explaining import write_explanation
     from bagwise.showing.layers import Layers
     from bagwise.showing.locating import open_picture
@@ -80,12 +83,13 @@ def _explain(
 
     shown = ShownRun(trained)
     number = shown.number(bag)
+    folder = out or _next_to(trained, f"-bag-{number}")
+    check_writable(folder)
     ground = open_picture(trained, bag, slides)
     if ground is None:
         output.say("there is no picture of this bag, so there are no map and no panels; --slides FOLDER names one")
     if ground is not None and level is not None:
         wish = wish._replace(look=wish.look._replace(downsample=ground.downsample(level)))
-    folder = out or _next_to(trained, f"-bag-{number}")
     names = write_explanation(folder, shown, Layers(shown), number, ground, wish)
     facts = read_json(folder / "explanation.json")
     _say(facts, output)

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from bagwise.cli.app import app
-from bagwise.cli.interruption import interruptible
+from bagwise.cli.interruption import interruptible, tell_the_way_on
 from bagwise.cli.output import Json, Output, Quiet
 
 SLIDE, LABEL, CASE = "slide_id", "label", "case_id"
@@ -32,6 +32,7 @@ def extract(
     Several processes may work on one folder: a slide is done by one of them, and the last one packs the bags. With
     --regions a bag is called SLIDE@X-Y; without --labels, bags.csv lists the names to label.
     """
+    from bagwise.files import check_writable
     from bagwise.slides.packages import check_encoder, check_openslide
     from bagwise.slides.regions import regions as divided
     from bagwise.slides.tile_files import check_target, list_tiles
@@ -41,6 +42,7 @@ def extract(
     check_encoder(encoder)
     names = [bag.name for entry in list_tiles(tiles) for bag in divided(entry, regions)]
     check_target(out)  # mistakes are told before torch is imported
+    check_writable(out)
     known = None if labels is None else _labels(labels, names, skip_bad, output)
     extractor = _extractor(encoder, device, download)
     found = _extract(tiles, extractor, slides, batch_size, skip_bad, output)
@@ -94,7 +96,7 @@ def _extract(tiles: Path, extractor: Any, slides: Path | None, batch_size: int, 
         def watch(name: str, done: int, total: int) -> None:
             if interruption.requested():  # the slide is given up and its claim with it, so that others may take it
                 bar.stop()
-                typer.echo("stopped; run the same command again to go on", err=True)
+                tell_the_way_on()
                 raise typer.Exit(interruption.exit_code)
             if name not in tasks:
                 tasks[name] = bar.add_task(name.replace("[", "\\["), total=total)
@@ -106,7 +108,7 @@ def _extract(tiles: Path, extractor: Any, slides: Path | None, batch_size: int, 
 def _pack(
     tiles: Path, out: Path, extractor: Any, labels: Any, found: Any, side: int | None, output: Output
 ) -> int | None:
-    from bagwise.slides.claims import claimed
+    from bagwise.claims import claimed
     from bagwise.slides.packing import pack
 
     with claimed(out.parent / f".{out.name}.claim") as mine:

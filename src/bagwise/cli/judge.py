@@ -1,14 +1,17 @@
 """bagwise evaluate and bagwise predict: a trained model on bags."""
 
+from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from bagwise.cli.app import app
+from bagwise.cli.needs import check_needs
 from bagwise.cli.output import Json, Output, Quiet
 from bagwise.cli.parameters import read_options
 from bagwise.errors import InputError
+from bagwise.files import check_writable
 
 DataOption = Annotated[list[str] | None, typer.Option(help="NAME=VALUE for the reader of DATA.")]
 RunFolder = Annotated[Path, typer.Argument(help="A run's folder.")]
@@ -23,6 +26,7 @@ def evaluate(
     as_json: Json = False,
 ) -> None:
     """Judge a run's model on its test bags, or on other DATA with labels."""
+    check_needs(data)
     from bagwise.estimators import BagEstimator
     from bagwise.evaluation import evaluate as judge
     from bagwise.runs import Run, known_labels
@@ -48,6 +52,7 @@ def predict(
     as_json: Json = False,
 ) -> None:
     """Predict the label of every bag of DATA, and weigh its instances."""
+    check_needs(data)
     from bagwise.estimators import BagEstimator
     from bagwise.evaluation.grouping import by_group
     from bagwise.runs import Run, empty_rows, group_rows, prediction_rows, weight_rows, write_table
@@ -56,6 +61,8 @@ def predict(
     written = [path.resolve() for path in (out, weights, groups) if path is not None]
     if len(set(written)) < len(written):
         raise InputError("two of --out, --weights and --groups are the same file; give each its own")
+    for path in written:
+        check_writable(path)
     output = Output(quiet, as_json)
     model = BagEstimator.load(Run(run).folder / "model")
     source = open_source(data, **read_options(data_option or []))
@@ -64,7 +71,7 @@ def predict(
         raise InputError(f"--groups: the bags of '{data}' have no groups; leave it out")
     probabilities, shares = model.judge(bags)
     judged = prediction_rows(model.classes_, bags, probabilities, bags.labels, model.decision_threshold)
-    write_table(out, [*judged, *empty_rows(source.set_aside)])
+    write_table(out, chain(judged, empty_rows(source.set_aside)))
     output.wrote(out, f"predictions of {len(bags)} bags")
     output.empty(source.set_aside)
     if groups is not None and bags.groups is not None:

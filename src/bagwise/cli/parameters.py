@@ -25,7 +25,7 @@ class Parameter(NamedTuple):
 PARAMETERS: dict[str, Parameter] = {
     "pooling": Parameter(str, "gated attention, attention, max, mean, log-sum-exp, noisy-or …"),
     "level": Parameter(str, "embedding or instance."),
-    "encoder": Parameter(str, "auto, mlp, lenet, nucleus cnn or identity."),
+    "encoder": Parameter(str, "auto, mlp, lenet, nucleus cnn, projection or identity."),
     "connections": Parameter(str, "Past the mlp's last layer: deep supervision or residual."),
     "attention_width": Parameter(int, "Hidden units of the attention, L."),
     "heads": Parameter(int, "Attentions side by side."),

@@ -1,12 +1,16 @@
 """bagwise reproduce: the experiments of the paper, beside its numbers."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bagwise.cli.app import app
 from bagwise.cli.output import Json, Output, Quiet
+from bagwise.cli.workers import Backend, Scheduler, Workers, chosen_workers
+
+if TYPE_CHECKING:
+    from bagwise.comparing.cluster import Cluster
 
 FIGURES = "figures"
 EXAMPLE = "Example: bagwise reproduce table1 --only musk1 --repeats 1 --workers 2"
@@ -20,7 +24,9 @@ def reproduce(
     only: Annotated[str, typer.Option(help="Settings or methods, with commas between them.")] = "",
     protocol: Annotated[str, typer.Option(help="Of the epoch: last epoch, validation, or test fold.")] = "last epoch",
     quick: Annotated[bool, typer.Option("--quick", help="A small version that takes minutes.")] = False,
-    workers: Annotated[int, typer.Option(help="Processes; they change the time, never the numbers.")] = 1,
+    workers: Workers = 1,
+    backend: Backend = "joblib",
+    scheduler: Scheduler = None,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -36,7 +42,8 @@ def reproduce(
     if experiment == FIGURES:
         _draw(out / FIGURES, quick, output)
         return
-    _reproduce(experiment, out, repeats, only, protocol, quick, workers, output)
+    where = chosen_workers(workers, backend, scheduler)
+    _reproduce(experiment, out, repeats, only, protocol, quick, where, output)
 
 
 def _draw(folder: Path, quick: bool, output: Output) -> None:
@@ -50,7 +57,14 @@ def _draw(folder: Path, quick: bool, output: Output) -> None:
 
 
 def _reproduce(
-    experiment: str, out: Path, repeats: int, only: str, protocol: str, quick: bool, workers: int, output: Output
+    experiment: str,
+    out: Path,
+    repeats: int,
+    only: str,
+    protocol: str,
+    quick: bool,
+    workers: "int | Cluster",
+    output: Output,
 ) -> None:
     from bagwise.paper.page import PAGE
     from bagwise.paper.recipes import RECIPES

@@ -5,14 +5,21 @@ from pathlib import Path
 from typing import Any
 
 from bagwise.bags import fingerprint
+from bagwise.claims import is_unused
 from bagwise.comparing.comparison import ENVIRONMENT, KIND, PLAN, UNITS, pages
 from bagwise.comparing.plan import Material, Plan
 from bagwise.errors import InputError
 from bagwise.evaluation.protocol import Split
-from bagwise.files import MANIFEST, damages, is_draft, read_json, write_json, write_manifest
+from bagwise.files import MANIFEST, damages, read_json, write_json, write_manifest
 from bagwise.runs import describe_environment
 
 MAY_DIFFER = ("methods", "selection", "repeats")
+
+
+def check_place(folder: Path) -> None:
+    """Refuse a folder of other things before anything is written to it."""
+    if not (folder / PLAN).exists() and not is_unused(folder):
+        raise InputError(f"{folder} exists and is not a comparison; choose a new folder")
 
 
 def begin(folder: Path, plan: Plan, material: Material) -> None:
@@ -30,8 +37,6 @@ def begin(folder: Path, plan: Plan, material: Material) -> None:
             raise InputError(f"{folder} is damaged: {'; '.join(found[:3])}; restore it, or choose a new folder")
         _grow(folder, begun, {**wanted, "plan": _together(begun["plan"], wanted["plan"])})
         return
-    if not stored.exists() and folder.exists() and (not folder.is_dir() or not all(map(is_draft, folder.iterdir()))):
-        raise InputError(f"{folder} exists and is not a comparison; choose a new folder")
     write_json(stored, wanted)
     write_json(folder / ENVIRONMENT, describe_environment())
 

@@ -6,6 +6,7 @@ units/METHOD/       repeat-fold.json: predictions and metrics of one fit
 table.csv …         made from these
 """
 
+from contextlib import AbstractContextManager
 from functools import cached_property
 from itertools import combinations
 from pathlib import Path
@@ -15,7 +16,8 @@ from bagwise.errors import InputError
 from bagwise.evaluation.cross_validation import Scores, Unit, metric_values, summarise_units, test_share
 from bagwise.evaluation.errors import Difference, paired_difference
 from bagwise.evaluation.one_test_set import drawn_difference, drawn_metrics, share_test_bags
-from bagwise.files import MANIFEST, read_json
+from bagwise.files import MANIFEST, damages, read_json
+from bagwise.formats.blaming import blaming
 
 KIND = "bagwise comparison"
 PLAN = "plan.json"
@@ -53,18 +55,24 @@ class Comparison:
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
+        if (self.folder / MANIFEST).exists() and (found := damages(self.folder)):
+            raise InputError(f"{self.folder} is damaged: {'; '.join(found[:3])}; restore it, or compare anew")
         stored = read_json(self.folder / PLAN)
         if not isinstance(stored, dict) or not isinstance(stored.get("plan"), dict):
             raise InputError(f"{self.folder / PLAN} is damaged; make the comparison again")
         self.plan: dict[str, Any] = stored["plan"]
+        methods = self.plan.get("methods")
+        if not isinstance(methods, dict) or any(Path(name).name != name for name in methods):
+            raise InputError(f"{self.folder / PLAN} does not name methods; make the comparison again")
 
     @cached_property
     def units(self) -> dict[str, list[Unit]]:
         """The units of each method, in the order of the plan; methods without any are left out."""
-        found = {
-            name: [_read_unit(path) for path in sorted((self.folder / UNITS / name).glob("*.json"))]
-            for name in self.plan["methods"]
-        }
+        with self._fitting():
+            found = {
+                name: [_read_unit(path) for path in sorted((self.folder / UNITS / name).glob("*.json"))]
+                for name in self.plan["methods"]
+            }
         return {name: units for name, units in found.items() if units}
 
     @cached_property
@@ -74,7 +82,8 @@ class Comparison:
 
     def part(self, part: str) -> dict[str, dict[str, Scores]]:
         """For each method that has it, every metric of a part with its errors; PARTS names them."""
-        found = {name: summarise_units(units, part) for name, units in self.units.items()}
+        with self._fitting():
+            found = {name: summarise_units(units, part) for name, units in self.units.items()}
         return {name: metrics for name, metrics in found.items() if metrics}
 
     def differences(self, metric: str) -> list[Pair]:
@@ -82,7 +91,12 @@ class Comparison:
         pairs = (
             (first, second, self._difference(first, second, metric)) for first, second in combinations(self.units, 2)
         )
-        return [Pair(first, second, difference) for first, second, difference in pairs if difference is not None]
+        with self._fitting():
+            return [Pair(first, second, difference) for first, second, difference in pairs if difference is not None]
+
+    def _fitting(self) -> AbstractContextManager[None]:
+        """Units that do not fit together are said of the folder they lie in."""
+        return blaming(self.folder / UNITS, "hold what no comparison consists of", "delete them and compare again")
 
     def _difference(self, first: str, second: str, metric: str) -> Difference | None:
         one, other = _shared(self.units[first], self.units[second])
@@ -97,7 +111,7 @@ class Comparison:
 
 def _read_unit(path: Path) -> Unit:
     unit = read_json(path)
-    if not isinstance(unit, dict) or not unit.keys() >= UNIT:
+    if not isinstance(unit, dict) or not unit.keys() >= UNIT or not isinstance(unit["seconds"]["fit"], int | float):
         raise InputError(f"{path} is damaged: it does not hold what a unit consists of; delete it and compare again")
     return unit
 

@@ -15,6 +15,7 @@ from typing import IO, Any
 
 import bagwise
 from bagwise.errors import InputError
+from bagwise.files import check_room, naming
 
 PIECE = 1 << 16
 TRIES = 3  # in a row without a byte more
@@ -75,8 +76,9 @@ def _attempt(address: str, part: Path, watch: Watch) -> bool:
             return False
         announced = answer.headers.get("Content-Length")
         total = start + int(announced) if announced and announced.isdigit() else None
+        check_room(part, 0 if total is None else total - start)
         part.parent.mkdir(parents=True, exist_ok=True)
-        with part.open("ab" if start else "wb") as stream:
+        with naming(part, part), part.open("ab" if start else "wb") as stream:
             done = _pour(answer, stream, start, total, watch)
     return total is None or done == total
 

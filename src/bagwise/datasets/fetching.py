@@ -17,7 +17,7 @@ from bagwise.datasets.origins import Origin
 from bagwise.datasets.parts import Part
 from bagwise.datasets.progress import Progress
 from bagwise.errors import InputError
-from bagwise.files import atomic
+from bagwise.files import atomic, check_room
 
 
 class Fetched(NamedTuple):
@@ -86,6 +86,7 @@ def _way(parts: list[Part], origin: Origin, source: str | Path | None, home: Pat
 
 
 def _from_folder(parts: list[Part], found: dict[str, Path], home: Path, progress: Progress) -> Iterator[str]:
+    check_room(home, sum(found[part.key].stat().st_size for part in parts))
     for part in parts:
         file = found[part.key]
         path = _same_form(part, file.name)

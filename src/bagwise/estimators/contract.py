@@ -145,7 +145,7 @@ class BagEstimator(ClassifierMixin, BaseEstimator, ABC):
         if tuple(X.instance_shape) != self.instance_shape_:
             raise InputError(
                 f"{called(X.names, 0)} has {_extent(X.instance_shape)}, the model needs "
-                f"{_extent(self.instance_shape_)}: give it instances of the kind it was trained on"
+                f"{_extent(self.instance_shape_)} (trained on {self._trained_on()}); give it instances of that kind"
             )
         if None not in (X.extractor, self.extractor_) and X.extractor != self.extractor_:
             raise InputError(
@@ -153,6 +153,10 @@ class BagEstimator(ClassifierMixin, BaseEstimator, ABC):
                 "they have nothing in common but their width; extract the features again"
             )
         return X
+
+    def _trained_on(self) -> str:
+        known = ", ".join(map(str, self.classes_.tolist()[:5]))
+        return f"bags of the classes {known}" + ("" if self.extractor_ is None else f", features of {self.extractor_}")
 
 
 def _extent(shape: tuple[int, ...]) -> str:

@@ -40,7 +40,7 @@ class BagClassifier(BagEstimator):
 
     pooling : name ("gated attention", "attention", "max", "mean", "log-sum-exp", "noisy-or" …) or a ``Pooling``
     level : "embedding" (pool, then classify) or "instance" (classify, then pool)
-    encoder : "auto", "mlp", "lenet", "nucleus cnn", "identity", or a module that maps (n, …) to (n, width)
+    encoder : "auto", "mlp", "lenet", "nucleus cnn", "projection", "identity", or a module from (n, …) to (n, width)
     connections : None, or past the last layer of the mlp: "deep supervision" or "residual"
     attention_width : L, the hidden units of the attention
     heads : attentions side by side

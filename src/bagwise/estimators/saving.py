@@ -13,10 +13,14 @@ from torch import Tensor, nn
 
 import bagwise
 from bagwise.errors import InputError
-from bagwise.files import atomic_folder, damages, read_json, read_manifest, write_json, write_manifest
+from bagwise.files import atomic_folder, read_json, read_sealed, write_json, write_manifest
+from bagwise.formats.blaming import blaming
+from bagwise.formats.memory_limit import at_most
 from bagwise.quantities import shown
 
 KIND = "bagwise model"
+DESCRIPTION, NUMBERS = "model.json", "model.safetensors"
+ROOM, SHARE = 1 << 30, 8  # bytes that loading may take: so many, and so many times the size of the numbers
 OWN = ("encoder", "pooling", "augmentation")  # parameters that may be modules of the user's own
 
 
@@ -73,33 +77,50 @@ def save(estimator: Any, folder: str | Path) -> None:
     # cloned, because names that share their memory (tied weights) cannot be stored as one
     tensors = {name: value.detach().cpu().clone().contiguous() for name, value in numbers.items()}
     with atomic_folder(Path(folder), KIND) as draft:
-        (draft / "model.safetensors").write_bytes(as_bytes(tensors))
-        write_json(draft / "model.json", description)
+        (draft / NUMBERS).write_bytes(as_bytes(tensors))
+        write_json(draft / DESCRIPTION, description)
         write_manifest(draft, KIND)
 
 
 def load(kind: Any, folder: str | Path, modules: dict[str, Any]) -> Any:
     """Read an estimator of a kind, or of one derived from it, every file compared with its SHA-256 first."""
     folder = Path(folder)
-    read_manifest(folder, KIND)
-    if found := damages(folder):
-        raise InputError(f"{folder} is damaged: {'; '.join(found)}; restore it from a copy or train again")
-    description = read_json(folder / "model.json")
+    read_sealed(folder, KIND, (DESCRIPTION, NUMBERS))
+    room = ROOM + SHARE * (folder / NUMBERS).stat().st_size
+    with blaming(folder, "holds no model that bagwise could have written", "train again"), at_most(room):
+        return _read(kind, folder, modules)
+
+
+def _read(kind: Any, folder: Path, modules: dict[str, Any]) -> Any:
+    """The estimator of a folder whose files are as they were written, by whomever."""
+    description = read_json(folder / DESCRIPTION)
     found_kind = _kind(description["estimator"], kind.kinds)
     if not issubclass(found_kind, kind):
         raise InputError(f"{folder} holds a {description['estimator']}, not a {kind.__name__}")
     parameters = {name: unplain(value, kind.kinds) for name, value in description["parameters"].items()}
     estimator = found_kind(**_with_modules(parameters, modules, folder))
-    estimator.classes_ = np.array(description["classes"]["values"], dtype=description["classes"]["dtype"])
-    estimator.likelihood_ = estimator._likelihood(len(estimator.classes_))
-    estimator.instance_shape_ = tuple(description["instance_shape"])
-    estimator.n_features_in_ = int(np.prod(estimator.instance_shape_))
+    place(estimator, _classes(**description["classes"]), tuple(description["instance_shape"]), description["seed"])
     if description["feature_names"]:
         estimator.feature_names_in_ = np.array(description["feature_names"], dtype=object)
     estimator.extractor_ = description["extractor"]
-    estimator.seed_ = description["seed"]
-    estimator._restore(description["learned"], _numbers(folder / "model.safetensors"))
+    estimator._restore(description["learned"], _numbers(folder / NUMBERS))
     return estimator
+
+
+def place(estimator: Any, classes: np.ndarray, instance_shape: tuple[int, ...], seed: int) -> None:
+    """Tell an estimator that was not fitted here what it tells apart, and of which instances."""
+    estimator.classes_, estimator.instance_shape_, estimator.seed_ = classes, instance_shape, seed
+    estimator.likelihood_ = estimator._likelihood(len(classes))
+    estimator.n_features_in_ = int(np.prod(instance_shape))
+    estimator.extractor_ = None
+
+
+def _classes(dtype: str, values: list[Any]) -> np.ndarray:
+    classes = np.array(values, dtype=dtype)
+    words = classes.dtype.kind == "O" and all(isinstance(value, str) for value in values)
+    if not (words or classes.dtype.kind in "Uiufb") or len(set(classes.tolist())) != len(values):
+        raise ValueError("its classes are not different words or numbers")
+    return classes
 
 
 def fill(model: nn.Module, tensors: dict[str, Tensor]) -> None:

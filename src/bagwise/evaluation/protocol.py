@@ -42,7 +42,7 @@ def repeated_folds(
     whole_number("folds", n_folds, least=2)
     whole_number("repeats", n_repeats, least=1)
     _check_counts(targets, n_folds)
-    groups = _groups(bags, grouped)
+    groups = apart(bags, grouped)
     splits = []
     for repeat in range(n_repeats):
         draw = randomness.integer(seed, Purpose.SPLIT, 2, repeat)
@@ -55,7 +55,7 @@ def repeated_hold_out(
     bags: Bags, targets: np.ndarray, share: float = 0.2, n_repeats: int = 1, seed: int = 0, grouped: bool = True
 ) -> list[Split]:
     """A share of the bags held out, by class and by group, as often as asked."""
-    groups = _groups(bags, grouped)
+    groups = apart(bags, grouped)
     splits = []
     for repeat in range(whole_number("repeats", n_repeats, least=1)):
         draw = randomness.integer(seed, Purpose.SPLIT, 3, repeat)
@@ -71,7 +71,7 @@ def from_files(bags: Bags, paths: Sequence[str], grouped: bool = True) -> list[S
     for fold, path in enumerate(paths):
         training, validation, test = read_splits(path).rows(bags.names, Path(path))
         splits.append(Split(0, fold, np.sort(np.concatenate([training, validation])), np.sort(test)))
-    return checked(splits, _groups(bags, grouped))
+    return checked(splits, apart(bags, grouped))
 
 
 def checked(splits: Sequence[Split], groups: np.ndarray | None) -> list[Split]:
@@ -83,7 +83,9 @@ def checked(splits: Sequence[Split], groups: np.ndarray | None) -> list[Split]:
         if shared := np.intersect1d(split.training, split.test).tolist():
             raise InputError(f"{place} judges bags that it learns from: rows {shared[:5]}; keep the two sides apart")
         if groups is not None and (shared := np.intersect1d(groups[split.training], groups[split.test]).tolist()):
-            raise InputError(f"{place} has groups on both sides: {shared[:5]}; keep a group's bags together")
+            raise InputError(
+                f"{place} has groups on both sides: {shared[:5]}; keep them together, or allow it: --ungrouped"
+            )
     return list(splits)
 
 
@@ -97,7 +99,8 @@ def check_classes(split: Split, labels: np.ndarray) -> None:
         )
 
 
-def _groups(bags: Bags, grouped: bool) -> np.ndarray | None:
+def apart(bags: Bags, grouped: bool) -> np.ndarray | None:
+    """The groups whose bags must stay on one side of a split; None where the user lets them be torn apart."""
     if bags.groups is not None and not grouped:
         warnings.warn(
             "bags of one group (a patient) may be on both sides of a split: scores will be too good", stacklevel=3

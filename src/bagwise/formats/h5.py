@@ -14,7 +14,7 @@ import numpy as np
 
 from bagwise.errors import InputError
 from bagwise.formats.blaming import blaming
-from bagwise.formats.claims import check_claim
+from bagwise.formats.claims import NUMBERS_COMPRESSED, check_claim, check_memory
 from bagwise.formats.h5_heap import check_heaps
 from bagwise.formats.memory_limit import at_most
 from bagwise.formats.optional import need
@@ -86,7 +86,8 @@ class H5:
             raise InputError(f"{self.path} claims {data_set.shape[0]} rows of '{name}', but holds none; make it again")
         claimed = math.prod(data_set.shape) * data_set.dtype.itemsize
         in_chunk = math.prod(data_set.chunks or (0,)) * data_set.dtype.itemsize
-        check_claim(self.path, max(claimed, in_chunk), held, name)
+        check_claim(self.path, max(claimed, in_chunk), held, name, NUMBERS_COMPRESSED)
+        check_memory(self.path, claimed + in_chunk)
 
 
 @contextlib.contextmanager

@@ -62,6 +62,7 @@ def import_features(
                 _add(writer, bag, labels[slides[0]], found, by_case)
             progress(done, len(planned))
         writer.extractor = report.extractor = reader.extractor
+        writer.empty = [bag for bag, slides in planned if set(slides) <= set(reader.empty)]
         report.bags, report.instances = len(writer.sizes), sum(writer.sizes)
         report.empty, report.bad, report.notes = reader.empty, reader.bad, reader.notes
         _check_any(features, report)

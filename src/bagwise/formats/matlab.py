@@ -15,6 +15,7 @@ import numpy as np
 from bagwise.errors import InputError
 
 HEADER = 128
+MOST_COMPRESSED = 1032  # deflate's best
 LIMIT = 1 << 28  # bytes, unpacked
 ELEMENTS, DEPTH = 1_000_000, 16
 ARRAY, PACKED = 14, 15  # kinds of elements that hold others
@@ -74,11 +75,17 @@ class _Reader:
             if element.kind != PACKED:
                 yield element
                 continue
-            plain = zlib.decompressobj().decompress(element.body, self.room + 1)
-            self.room -= len(plain)
-            if self.room < 0:
-                raise ValueError(f"it unpacks to more than {LIMIT >> 20} MB")
-            yield from self.elements(memoryview(plain))
+            yield from self.elements(memoryview(self.unpacked(element.body)))
+
+    def unpacked(self, body: memoryview) -> bytes:
+        """One array, which says how long it is before it is unpacked."""
+        unpacking = zlib.decompressobj()
+        tag = unpacking.decompress(body, 8)
+        length = int.from_bytes(tag[4:], self.order)
+        self.room -= length
+        if self.room < 0 or length > MOST_COMPRESSED * len(body):
+            raise ValueError(f"it would unpack to {length:,} bytes, more than can be true")
+        return tag + unpacking.decompress(unpacking.unconsumed_tail, length) if length else tag
 
     def name(self, element: _Element) -> str:
         """The name of a variable, which is the third element of its array."""

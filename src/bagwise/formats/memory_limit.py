@@ -1,8 +1,11 @@
 """A short-lived limit on memory, for the moment in which a library believes a length that it read."""
 
 import contextlib
+import threading
 from collections.abc import Iterator
 from pathlib import Path
+
+ALONE = threading.RLock()  # two limits that end in another order than they began would leave one behind
 
 
 @contextlib.contextmanager
@@ -18,14 +21,16 @@ def at_most(extra: int) -> Iterator[None]:
     try:
         import resource
 
-        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+        Path("/proc/self/statm").stat()
     except (ImportError, OSError):
         yield
         return
-    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    wanted = pages * resource.getpagesize() + extra
-    resource.setrlimit(resource.RLIMIT_AS, (wanted if soft == resource.RLIM_INFINITY else min(wanted, soft), hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+    with ALONE:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+        soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+        wanted = pages * resource.getpagesize() + extra
+        resource.setrlimit(resource.RLIMIT_AS, (wanted if soft == resource.RLIM_INFINITY else min(wanted, soft), hard))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_AS, (soft, hard))

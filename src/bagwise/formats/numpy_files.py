@@ -9,7 +9,7 @@ from typing import IO, Any
 import numpy as np
 
 from bagwise.errors import InputError
-from bagwise.formats.claims import check_claim
+from bagwise.formats.claims import NUMBERS_COMPRESSED, check_claim, check_memory
 
 HEADERS: dict[tuple[int, int], Any] = {
     (1, 0): np.lib.format.read_array_header_1_0,
@@ -38,7 +38,7 @@ def read_npz(path: str | Path, name: str) -> np.ndarray:
     try:
         with _opened(path) as stream, zipfile.ZipFile(stream) as archive:
             entry = archive.getinfo(f"{name}.npy")
-            check_claim(path, entry.file_size, entry.compress_size, name)
+            check_claim(path, entry.file_size, entry.compress_size, name, NUMBERS_COMPRESSED)
             check_claim(path, entry.compress_size, path.stat().st_size, name)
             with archive.open(entry) as member:
                 return _array(path, member, entry.file_size)
@@ -63,6 +63,7 @@ def _array(path: Path, stream: Any, held: int) -> np.ndarray:
     claimed = math.prod(shape) * dtype.itemsize
     if claimed < 0 or claimed > held:
         raise InputError(f"{path} claims {claimed:,} bytes, but holds {held:,} bytes; make the file again")
+    check_memory(path, claimed)
     content = stream.read(claimed)
     if len(content) != claimed:
         raise InputError(f"{path} is cut short: {len(content):,} of {claimed:,} bytes; copy or make it again")

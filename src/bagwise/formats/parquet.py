@@ -7,13 +7,16 @@ from typing import Any
 
 from bagwise.errors import InputError
 from bagwise.formats.blaming import blaming
+from bagwise.formats.claims import check_memory
 from bagwise.formats.csv_files import Table
 from bagwise.formats.optional import need
 
 DAMAGED = ("is not a whole parquet file", "write it again")
 
 ROWS_AT_ONCE = 4096
-CELLS_PER_BYTE = 1000  # run lengths can hide many equal cells in few bytes, but not more than this in real tables
+CELL = 8  # bytes of one in memory
+CELLS_PER_BYTE = 100  # run lengths can hide many equal cells in few bytes, but not more than this in real tables
+FEW = 1 << 22  # cells that any table may have
 
 
 @contextlib.contextmanager
@@ -35,10 +38,11 @@ def _check_claims(path: Path, metadata: Any, header: list[str]) -> None:
         raise InputError(
             f"{path} must have plain columns of different names; it has {', '.join(header[:20]) or 'none'}"
         )
-    cells, room = metadata.num_rows * len(header), CELLS_PER_BYTE * path.stat().st_size
+    cells, room = metadata.num_rows * len(header), max(FEW, CELLS_PER_BYTE * path.stat().st_size)
     held = sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
     if not (0 <= cells <= room and 0 <= held <= room):
         raise InputError(f"{path} claims {metadata.num_rows} rows, more than its size can hold; write it again")
+    check_memory(path, CELL * cells)
 
 
 def _rows(path: Path, file: Any) -> Iterator[tuple[str, list[Any]]]:

@@ -41,9 +41,11 @@ class SlideReader:
         return slide
 
     def _check(self, name: str, slide: Slide) -> None:
-        if slide.features.dtype.kind == "f" and not np.isfinite(slide.features).all():
-            row = int(np.argmin(np.isfinite(slide.features).all(axis=1)))
-            raise InputError(f"slide '{name}' has NaN or infinite features, first in row {row}; extract it again")
+        if slide.features.dtype.kind == "f" and not (finite := np.isfinite(slide.features)).all():
+            count, row = int((~finite).sum()), int(np.argmin(finite.all(axis=1)))
+            raise InputError(
+                f"slide '{name}' has {count} NaN or infinite features, first in row {row}; extract it again"
+            )
         told = slide.extractor
         if told is not None and self.extractor is not None and told != self.extractor:
             raise InputError(f"slide '{name}' has features of {told}, not of {self.extractor}; use one extractor")

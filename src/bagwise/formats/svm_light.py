@@ -7,6 +7,7 @@ import numpy as np
 from bagwise.bags import Bags
 from bagwise.errors import InputError
 from bagwise.formats.cells import number
+from bagwise.formats.claims import check_memory
 from bagwise.formats.packing import Packer
 
 MOST_FEATURES = 1 << 16
@@ -32,6 +33,7 @@ def read_svm_light(path: str | Path, n_features: int | None = None) -> Bags:
         raise InputError(
             f"{path} would have {len(rows)} rows of {width} features; at most {MOST_FEATURES} fit, in 4 GB"
         )
+    check_memory(path, 8 * width * len(rows))
     if n_features is not None and width > n_features:
         raise InputError(f"{path} has feature {width}, and n_features={n_features}; give the right number")
     packer = Packer(path)

@@ -1,4 +1,4 @@
-"""`.pt` files: one tensor, and nothing that would have to be executed to be read.
+"""`.pt` files: tensors, and nothing that would have to be executed to be read.
 
 torch reads them with ``weights_only=True``, which builds tensors and refuses any other object by its name.
 """
@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from bagwise.errors import InputError
+
+WRAPPERS = ("state_dict", "model_state_dict", "model")  # what training code keeps a state dictionary under
 
 
 def read_tensor(path: str | Path, name: str | None = None) -> np.ndarray:
@@ -27,10 +29,32 @@ def read_tensor(path: str | Path, name: str | None = None) -> np.ndarray:
     if path.suffix != ".pt" or not path.is_file():
         raise InputError(f"{path} is not a .pt file; check the path")
     tensor = _chosen(path, _load(path), name)
+    _check_claim(path, tensor)
+    return _as_array(path, tensor)
+
+
+def read_tensors(path: str | Path) -> dict[str, Any]:
+    """The named tensors of a state dictionary, alone in a file or under one of the names it is usually kept by."""
+    import torch
+
+    path = Path(path)
+    if not path.is_file():
+        raise InputError(f"{path} is not a file; check the path")
+    content = _load(path)
+    while isinstance(content, dict) and (inner := next((name for name in WRAPPERS if name in content), None)):
+        content = content[inner]
+    tensors = content if isinstance(content, dict) else {}
+    if not tensors or not all(isinstance(value, torch.Tensor) for value in tensors.values()):
+        raise InputError(f"{path} holds no state dictionary; save one with torch.save(model.state_dict(), path)")
+    for tensor in tensors.values():
+        _check_claim(path, _chosen(path, tensor, None))
+    return {str(name): tensor for name, tensor in tensors.items()}
+
+
+def _check_claim(path: Path, tensor: Any) -> None:
     claimed, held = tensor.numel() * tensor.element_size(), path.stat().st_size
     if claimed > held:  # strides can repeat a few numbers for ever
         raise InputError(f"{path} claims {claimed:,} bytes of numbers, but holds {held:,} bytes; make the file again")
-    return _as_array(path, tensor)
 
 
 def _load(path: Path) -> Any:
@@ -39,9 +63,19 @@ def _load(path: Path) -> Any:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return torch.load(path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
+            return torch.load(path, map_location="cpu", weights_only=True, mmap=_is_archive(path))
     except Exception as error:  # a damaged file makes torch raise almost anything
         raise InputError(f"{path} {_reason(str(error))}") from None
+
+
+def _is_archive(path: Path) -> bool:
+    """Whether it is a zip, as torch writes them: of parts as they are, which it maps without unpacking."""
+    if not zipfile.is_zipfile(path):
+        return False
+    with zipfile.ZipFile(path) as archive:
+        if any(entry.compress_type != zipfile.ZIP_STORED for entry in archive.infolist()):
+            raise ValueError("its parts are packed")
+    return True
 
 
 def _reason(message: str) -> str:

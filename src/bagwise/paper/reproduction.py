@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from bagwise.comparing import compare
+from bagwise.comparing.cluster import Cluster
 from bagwise.comparing.plan import FOLDS, Plan
 from bagwise.errors import InputError
 from bagwise.estimators.methods import METHODS, method_name
@@ -23,7 +24,7 @@ def reproduce(
     quick: bool = False,
     only: Sequence[str] = (),
     protocol: str = DEFAULT,
-    workers: int = 1,
+    workers: int | Cluster = 1,
     progress: Callable[[int, int], None] = lambda done, of: None,
 ) -> Path:
     """Train and judge what is left of an experiment, and say where its results lie.

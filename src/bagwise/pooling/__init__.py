@@ -3,6 +3,8 @@
 from bagwise.pooling.additive import AdditivePooling, Terms, Totals
 from bagwise.pooling.attending import AttendedScores, AttentionPooling
 from bagwise.pooling.attention import Attention
+from bagwise.pooling.biased_attention import BiasedAttention
+from bagwise.pooling.biased_gated_attention import BiasedGatedAttention
 from bagwise.pooling.contract import Pooled, Pooling, ProbabilityPooling, Settings
 from bagwise.pooling.dot_product_attention import DotProductAttention
 from bagwise.pooling.gated_attention import GatedAttention
@@ -25,6 +27,8 @@ POOLINGS: dict[str, type[Pooling]] = {
     "noisy-and": NoisyAnd,
     "attention": Attention,
     "gated attention": GatedAttention,
+    "biased attention": BiasedAttention,
+    "biased gated attention": BiasedGatedAttention,
     "one-layer attention": OneLayerAttention,
     "dot-product attention": DotProductAttention,
 }
@@ -36,6 +40,8 @@ __all__ = [
     "AttendedScores",
     "Attention",
     "AttentionPooling",
+    "BiasedAttention",
+    "BiasedGatedAttention",
     "DotProductAttention",
     "GatedAttention",
     "LogSumExp",

@@ -5,7 +5,7 @@ summarise → plain dictionary → figures as inline SVG → templates/report.ht
 
 from pathlib import Path
 
-from bagwise.files import atomic
+from bagwise.files import atomic, check_writable
 from bagwise.metric_names import KEY_METRICS, METRICS
 from bagwise.report.drawings import draw_figures
 from bagwise.report.templating import fill_template
@@ -16,6 +16,7 @@ from bagwise.summary import Plain, summarise
 def write_report(run: Run, path: Path | None = None) -> Path:
     """Write the report of a run, by default as report.html in its folder, and say where."""
     path = run.folder / REPORT if path is None else path
+    check_writable(path)
     page = render(summarise(run))
     with atomic(path) as draft:
         draft.write_text(page, encoding="utf-8")

@@ -1,5 +1,6 @@
 """Runs: one training, one folder."""
 
+from bagwise.runs.assisting import assist
 from bagwise.runs.environment import describe_environment
 from bagwise.runs.execution import execute
 from bagwise.runs.parts import known_labels
@@ -9,6 +10,7 @@ from bagwise.runs.run import REPORT, Run, write_table
 __all__ = [
     "REPORT",
     "Run",
+    "assist",
     "describe_environment",
     "empty_rows",
     "execute",

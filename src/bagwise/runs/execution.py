@@ -1,26 +1,29 @@
 """Making a run: parameters first, then training with checkpoints, then everything that is judged and shown."""
 
+import warnings
 from collections.abc import Callable
 from inspect import signature
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from bagwise.bags import fingerprint
+from bagwise.claims import clear_remains, is_unused, sole_writer
 from bagwise.errors import InputError
 from bagwise.estimators import BagClassifier
 from bagwise.estimators.taking import known_class_numbers
 from bagwise.evaluation import Evaluation, evaluate
 from bagwise.evaluation.grouping import by_group
-from bagwise.files import MANIFEST, atomic, is_draft, read_json, write_json, write_manifest
+from bagwise.files import MANIFEST, atomic, read_json, write_json, write_manifest
 from bagwise.names import canonical
+from bagwise.runs.assisting import Leader, leading
 from bagwise.runs.environment import describe_environment
 from bagwise.runs.parts import Parts, known_labels, split_source
 from bagwise.runs.rows import group_rows, prediction_rows
-from bagwise.runs.run import CHECKPOINT, KIND, REPORT, Run, write_table
+from bagwise.runs.run import CHECKPOINT, KIND, PARAMETERS, REPORT, Run, write_table
 from bagwise.sources import located
 from bagwise.training import Progress, TrainingStopped
+from bagwise.training.ranks import current
+from bagwise.writing import write_array
 
 
 def execute(
@@ -36,27 +39,35 @@ def execute(
     description : {"data": what ``split_source`` takes, "parameters": what BagClassifier takes}
     resume : go on with a run that was cut; a finished one is returned as it is
     """
-    folder = Path(folder)
-    description = _located(description)
-    stored = folder / "parameters.json"
-    if stored.exists():
-        begun = _read_description(stored)
-        _check_same(begun, description, folder, resume)
-        description = begun
-        if (folder / MANIFEST).exists():
-            (folder / CHECKPOINT).unlink(missing_ok=True)
-            return Run(folder)
-    elif folder.exists() and (not folder.is_dir() or not all(map(is_draft, folder.iterdir()))):
+    folder, description = Path(folder), _located(description)
+    if not (folder / PARAMETERS).exists() and not is_unused(folder):
         raise InputError(f"{folder} exists and is not a run; choose a new folder")
-    else:
-        description = _completed(description)
+    if (folder / MANIFEST).exists() and not (folder / CHECKPOINT).exists():  # finished: it may be read-only
+        _agreed(folder, description, resume)
+        return Run(folder)
+    with leading() as leader, sole_writer(folder):
+        description = _agreed(folder, description, resume)
+        if not (folder / MANIFEST).exists():  # else another process ended it just before the claim
+            _make(folder, description, leader, progress, should_stop)
+        (folder / CHECKPOINT).unlink(missing_ok=True)  # last: until the run is sealed, it is what a resume goes on from
+    return Run(folder)
+
+
+def _make(
+    folder: Path,
+    description: dict[str, Any],
+    leader: Leader,
+    progress: Progress | None,
+    should_stop: Callable[[], bool],
+) -> None:
     parts = split_source(**description["data"])
     estimator = BagClassifier(**description["parameters"])
     validation = None if parts.validation is None else (parts.validation, parts.validation.labels)
     estimator.check(parts.training, parts.training.labels, validation)  # before anything is written
-    _clear_drafts(folder)
-    write_json(stored, description)
-    _record_environment(folder / "environment.json")
+    clear_remains(folder)
+    write_json(folder / PARAMETERS, description)
+    _record_environment(folder / "environment.json", str(estimator.device))
+    leader.begin(description, folder / CHECKPOINT)
     estimator.fit(
         parts.training,
         parts.training.labels,
@@ -69,7 +80,16 @@ def execute(
     if should_stop():  # asked during the evaluation: the checkpoint holds the whole training
         raise TrainingStopped
     _write_results(folder, estimator, parts, judged)
-    return Run(folder)
+
+
+def _agreed(folder: Path, description: dict[str, Any], resume: bool) -> dict[str, Any]:
+    """What the run is made from: what was written when it began, or the description, if it begins now."""
+    stored = folder / PARAMETERS
+    if not stored.exists():
+        return _completed(description)
+    begun = _read_description(stored)
+    _check_same(begun, description, folder, resume)
+    return begun
 
 
 def _write_results(folder: Path, estimator: BagClassifier, parts: Parts, judged: Evaluation) -> None:
@@ -87,26 +107,24 @@ def _write_results(folder: Path, estimator: BagClassifier, parts: Parts, judged:
     write_json(folder / "metrics.json", judged.metrics)
     facts = {"test_bags": fingerprint(test), "set_aside": list(parts.set_aside)}
     write_manifest(folder, KIND, passing={CHECKPOINT, REPORT}, **facts)
-    (folder / CHECKPOINT).unlink()  # last: until the run is sealed, it is what a resume goes on from
 
 
 def _write_weights(path: Path, judged: Evaluation) -> None:
-    with atomic(path) as draft, draft.open("wb") as stream:
-        np.save(stream, judged.weights, allow_pickle=False)
+    with atomic(path) as draft:
+        write_array(draft, judged.weights)
 
 
-def _clear_drafts(folder: Path) -> None:
-    """Remove what a killed process left half-written."""
-    for path in folder.glob("*") if folder.exists() else ():
-        if is_draft(path) and path.is_file():
-            path.unlink()
-
-
-def _record_environment(path: Path) -> None:
-    """Where the run is made; a run that goes on elsewhere keeps both."""
-    now = describe_environment()
+def _record_environment(path: Path, device: str) -> None:
+    """Where the run is made; a run that goes on elsewhere keeps both, and says so."""
+    now = describe_environment(device)
     before = read_json(path) if path.exists() else now
     earlier = before.pop("earlier", [])
+    if other := [name for name in now if before.get(name) != now[name]]:
+        warnings.warn(
+            f"{path.parent} was begun with another {', '.join(other)} (see {path}); it goes on, "
+            "but its last bits may differ from those of a run that was not cut",
+            stacklevel=2,
+        )
     write_json(path, now if before == now and not earlier else {**now, "earlier": [*earlier, before]})
 
 
@@ -123,6 +141,8 @@ def _located(description: dict[str, Any]) -> dict[str, Any]:
 def _read_description(path: Path) -> dict[str, Any]:
     """The description of a run that was begun, as complete as it was written."""
     begun = read_json(path)
+    if isinstance(begun, dict) and isinstance(begun.get("data"), dict):
+        begun["data"].setdefault("ungrouped", False)  # which the first runs did not know
     wanted = {"data": set(signature(split_source).parameters), "parameters": set(BagClassifier().get_params())}
     for part, names in wanted.items():
         if not isinstance(begun, dict) or not isinstance(begun.get(part), dict) or set(begun[part]) != names:
@@ -132,8 +152,10 @@ def _read_description(path: Path) -> dict[str, Any]:
 
 def _completed(description: dict[str, Any]) -> dict[str, Any]:
     """Every parameter by name, also those left to their defaults, which another version may change."""
-    parameters = BagClassifier(**{"random_state": 0, **description["parameters"]}).get_params()
-    return {"data": {"split_seed": parameters["random_state"], **description["data"]}, "parameters": parameters}
+    shared = {"engine": "torch"} if current().size > 1 else {}  # by name: one process may have to go on with it
+    parameters = BagClassifier(**{"random_state": 0, **shared, **description["parameters"]}).get_params()
+    data = {"split_seed": parameters["random_state"], **description["data"]}
+    return {"data": {**data, "ungrouped": bool(data.get("ungrouped"))}, "parameters": parameters}
 
 
 def _check_same(stored: dict[str, Any], wanted: dict[str, Any], folder: Path, resume: bool) -> None:

@@ -1,6 +1,6 @@
 """Predictions and weights as lines of a csv."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,9 @@ from bagwise.evaluation.grouping import Grouped
 
 def prediction_rows(
     classes: np.ndarray, bags: Bags, probabilities: np.ndarray, labels: np.ndarray | None, threshold: float = EVEN
-) -> list[dict[str, Any]]:
+) -> Iterator[dict[str, Any]]:
     """A line a bag: name, status, group and label where there are, the class decided for, the probability of each."""
     decided = classes[decide(probabilities, threshold)]
-    rows = []
     for bag, size in enumerate(bags.sizes):
         row: dict[str, Any] = {"bag": bags.name(bag), "status": "judged", "n_instances": int(size)}
         if bags.groups is not None:
@@ -24,8 +23,7 @@ def prediction_rows(
             row["label"] = labels[bag]
         row["predicted"] = decided[bag]
         row |= {f"probability {label}": repr(float(p)) for label, p in zip(classes, probabilities[bag], strict=True)}
-        rows.append(row)
-    return rows
+        yield row
 
 
 def group_rows(classes: np.ndarray, grouped: Grouped, threshold: float = EVEN) -> list[dict[str, Any]]:
@@ -47,12 +45,10 @@ def empty_rows(names: Sequence[str]) -> list[dict[str, Any]]:
     return [{"bag": name, "status": "empty", "n_instances": 0} for name in names]
 
 
-def weight_rows(bags: Bags, weights: np.ndarray) -> list[dict[str, Any]]:
+def weight_rows(bags: Bags, weights: np.ndarray) -> Iterator[dict[str, Any]]:
     """A line an instance: its bag, its number in the bag, its position where there is one, its weight."""
-    rows = []
     for row, (owner, weight) in enumerate(zip(bags.owners, weights, strict=True)):
         line: dict[str, Any] = {"bag": bags.name(owner), "instance": int(row - bags.offsets[owner])}
         if bags.positions is not None:
             line["x"], line["y"] = bags.positions[row].tolist()
-        rows.append({**line, "weight": repr(float(weight))})
-    return rows
+        yield {**line, "weight": repr(float(weight))}

@@ -11,9 +11,11 @@ metrics.json       metrics of the test bags with intervals
 manifest.json      sizes and SHA-256 of all of these
 """
 
+import contextlib
 import csv
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +23,20 @@ import numpy as np
 
 from bagwise.bags import Bags, fingerprint
 from bagwise.errors import InputError
-from bagwise.files import atomic, read_json, read_manifest
+from bagwise.files import atomic, read_json, read_sealed
+from bagwise.formats.blaming import blaming
+from bagwise.formats.numpy_files import read_npy
+from bagwise.runs.contents import checked_history, checked_metrics, checked_parameters, checked_predictions
 from bagwise.runs.parts import Parts, split_source
 
 KIND = "bagwise run"
+PARAMETERS = "parameters.json"
 CHECKPOINT = "checkpoint.safetensors"  # there while training goes on
 REPORT = "report.html"  # made from the rest, and made again at will
+NEEDED = (
+    *(PARAMETERS, "environment.json", "model/model.json", "history.csv"),
+    *("predictions.csv", "weights.npy", "metrics.json"),
+)
 
 
 class Run:
@@ -36,39 +46,48 @@ class Run:
         self.folder = Path(folder)
         if (self.folder / CHECKPOINT).exists() and not (self.folder / "manifest.json").exists():
             raise InputError(f"{self.folder} is a run that is not finished; go on with `bagwise train … --resume`")
-        self.manifest = read_manifest(self.folder, KIND)
+        self.manifest = read_sealed(self.folder, KIND, NEEDED)
 
     @cached_property
     def parameters(self) -> dict[str, Any]:
-        return read_json(self.folder / "parameters.json")
+        with self._whole(PARAMETERS) as path:
+            return checked_parameters(read_json(path))
 
     @cached_property
     def environment(self) -> dict[str, Any]:
-        return read_json(self.folder / "environment.json")
+        with self._whole("environment.json") as path:
+            return dict(read_json(path))
 
     @cached_property
     def metrics(self) -> dict[str, Any]:
-        return read_json(self.folder / "metrics.json")
+        with self._whole("metrics.json") as path:
+            return checked_metrics(read_json(path))
 
     @cached_property
     def history(self) -> list[dict[str, float | None]]:
         """A dictionary an epoch; what was not measured is None."""
-        rows = read_table(self.folder / "history.csv")
-        return [{name: float(value) if value else None for name, value in row.items()} for row in rows]
+        with self._whole("history.csv") as path:
+            return checked_history(read_table(path))
 
     @cached_property
     def predictions(self) -> list[dict[str, str]]:
         """A dictionary a test bag."""
-        return read_table(self.folder / "predictions.csv")
+        with self._whole("predictions.csv") as path:
+            return checked_predictions(read_table(path), self.classes)
 
     @cached_property
     def weights(self) -> np.ndarray:
-        return np.load(self.folder / "weights.npy", allow_pickle=False)
+        with self._whole("weights.npy") as path:
+            weights = read_npy(path)
+            if weights.shape != (self.offsets[-1],) or weights.dtype.kind != "f":
+                raise ValueError(f"{weights.dtype} of shape {weights.shape} are not the weights of the test bags")
+            return weights
 
     @cached_property
     def classes(self) -> list[str]:
         """The classes as they stand in the titles of predictions.csv."""
-        return [str(label) for label in read_json(self.folder / "model" / "model.json")["classes"]["values"]]
+        with self._whole("model/model.json") as path:
+            return [str(label) for label in read_json(path)["classes"]["values"]]
 
     @property
     def probabilities(self) -> np.ndarray:
@@ -87,9 +106,16 @@ class Run:
         """Where each test bag's weights begin."""
         return np.concatenate([[0], np.cumsum([int(row["n_instances"]) for row in self.predictions])]).astype(int)
 
+    @contextlib.contextmanager
+    def _whole(self, name: str) -> Iterator[Path]:
+        """The path of a file; whatever is wrong with its content is said of it."""
+        with blaming(self.folder / name, "does not hold what a run consists of", "restore the run from a copy"):
+            yield self.folder / name
+
     def parts(self) -> Parts:
         """The training and test bags, opened again from where they came."""
-        return split_source(**self.parameters["data"])
+        with self._whole(PARAMETERS):
+            return split_source(**self.parameters["data"])
 
     def test_bags(self) -> Bags:
         """The test bags; refused if the data changed since the run."""
@@ -100,12 +126,13 @@ class Run:
 
 
 def write_table(path: Path, rows: Iterable[dict[str, Any]]) -> None:
-    """Write dictionaries of the same keys as csv, atomically; numbers keep every digit."""
-    rows = list(rows)
+    """Write dictionaries of the same keys as csv, atomically, one in memory at a time; numbers keep every digit."""
+    coming = iter(rows)
+    first = next(coming, {})
     with atomic(path) as draft, draft.open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.DictWriter(stream, fieldnames=list(rows[0]) if rows else [])
+        writer = csv.DictWriter(stream, fieldnames=list(first))
         writer.writeheader()
-        writer.writerows(rows)
+        writer.writerows(chain([first] if first else [], coming))
 
 
 def read_table(path: Path) -> list[dict[str, str]]:

@@ -1,5 +1,6 @@
 """The pictures of one bag: a strip of its instances, curves of deletion and insertion, panels, and maps."""
 
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -48,6 +49,7 @@ def save_panels(path: Path, pictures: Mapping[str, np.ndarray], title: str) -> P
 
 
 def _save(path: Path, figure: Figure) -> Path:
-    with atomic(path) as draft:
+    with atomic(path) as draft, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")  # a box is drawn instead
         figure.savefig(draft, format="png", dpi=DOTS, facecolor="white")
     return path

@@ -21,6 +21,7 @@ from bagwise.estimators import BagEstimator
 from bagwise.explain import Curve, Trust, deletion_and_insertion, judge_trust
 from bagwise.explain.geojson import write_geojson
 from bagwise.explain.heatmaps import Ground, Look, draw_map, save_picture, save_top_tiles, tiles_of, to_scale
+from bagwise.figures.style import shortened
 from bagwise.files import atomic_folder, write_json, write_manifest
 from bagwise.runs import write_table
 from bagwise.showing.bag_pictures import save_curves, save_panels, save_strip
@@ -31,6 +32,7 @@ from bagwise.showing.panels import has_panels, panels
 from bagwise.showing.seeds import weight_spread
 from bagwise.showing.shown_run import ShownRun
 from bagwise.summary import Plain
+from bagwise.writing import write_array
 
 KIND = "bagwise explanation"
 REGIONS_FROM = 0.5  # on the scale, where nobody names a threshold
@@ -150,7 +152,7 @@ def _save_arrays(draft: Path, layers: Layers, bag: int) -> None:
         "probabilities": layers.probabilities(bag),
     }
     for name, values in arrays.items():
-        np.save(draft / f"{name}.npy", values, allow_pickle=False)
+        write_array(draft / f"{name}.npy", values)
 
 
 def _write_geojson(draft: Path, shown: ShownRun, layers: Layers, bag: int, wish: Wish) -> None:
@@ -175,4 +177,5 @@ def _other(wish: Wish, one: Bags, label: str) -> dict[str, np.ndarray]:
 
 def _title(shown: ShownRun, bag: int) -> str:
     row = shown.run.predictions[bag]
-    return f"{row['bag']}, label {row['label']}, predicted {row['predicted']}"
+    words = {role: shortened(row[role], 40) for role in ("bag", "label", "predicted")}
+    return f"{words['bag']}, label {words['label']}, predicted {words['predicted']}"

@@ -14,11 +14,13 @@ from typing import BinaryIO, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
+from bagwise.claims import claimed, owner
 from bagwise.errors import InputError
-from bagwise.slides.claims import claimed, owner
+from bagwise.files import check_room, naming
 from bagwise.slides.packages import PIXELS
 from bagwise.slides.slide import Slide
 from bagwise.slides.tile_files import TileFile, list_tiles
+from bagwise.writing import write_header
 
 Watch = Callable[[str, int, int], None]  # a slide's name, its tiles done, all of its tiles
 
@@ -130,15 +132,10 @@ def _write_features(
             batch = np.stack([slide.read(x, y, entry.extent, entry.size) for x, y in corners])
             values = batch if extractor is None else extractor.features(batch)
             if start == 0:
-                _write_header(stream, (total, *values.shape[1:]), values.dtype)
+                check_room(target, total * values[0].nbytes)
+                write_header(stream, (total, *values.shape[1:]), values.dtype)
             stream.write(np.ascontiguousarray(values).data)
             watch(entry.name, start + len(values), total)
-
-
-def _write_header(stream: BinaryIO, shape: tuple[int, ...], dtype: np.dtype) -> None:
-    """Of an npy file. Not a memory map: on a full disk, writing to one ends the process without a word."""
-    facts = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
-    np.lib.format.write_array_header_1_0(stream, facts)
 
 
 @contextlib.contextmanager
@@ -146,7 +143,7 @@ def _whole(target: Path) -> Iterator[BinaryIO]:
     """Like ``files.atomic``, but with one draft a slide: a killed process leaves nothing behind for good."""
     draft = target.with_name(f".{target.stem}.draft")
     try:
-        with draft.open("wb") as stream:
+        with naming(target, draft), draft.open("wb") as stream:  # no memory map: on a full disk it ends the process
             yield stream
             stream.flush()
             os.fsync(stream.fileno())

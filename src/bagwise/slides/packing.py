@@ -26,14 +26,16 @@ def pack(
     side : of the regions that become bags instead of whole slides, in level-0 pixels
     """
     check_target(Path(folder))
-    slides = [entry for entry in list_tiles(tiles) if len(entry.positions) and entry.name not in leave_out]
-    bags = [(entry, region) for entry in slides for region in regions(entry, side)]
+    slides = [entry for entry in list_tiles(tiles) if entry.name not in leave_out]
+    bags = [(entry, region) for entry in slides if len(entry.positions) for region in regions(entry, side)]
     if labels is not None:
         bags = [(entry, region) for entry, region in bags if region.name in labels]
     if not bags:
         raise InputError(f"{tiles}: no slide is left to pack; check the tiles, and the slide_id column of the labels")
     apart = side is not None and len({entry.name for entry, _ in bags}) > 1
+    blank = [entry.name for entry in slides if not len(entry.positions)]
     with BagWriter(folder, None if extractor is None else extractor.name) as writer:
+        writer.empty = [name for name in blank if labels is None or name in labels]
         for entry, (name, rows) in bags:
             features = _open(feature_file(entry, extractor), len(entry.positions))
             facts = _facts(None if labels is None else labels[name], entry.name if apart else None)
@@ -45,8 +47,8 @@ def _open(path: Path, rows: int) -> np.ndarray:
     if not path.exists():
         raise InputError(f"{path} is missing; run bagwise extract again")
     try:
-        features = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError, OSError) as error:
+        features = np.lib.format.open_memmap(path, mode="r")
+    except Exception as error:  # NumPy reads the header as Python: its errors are those of a parser
         raise InputError(f"{path} is damaged ({error}); remove it and run bagwise extract again") from None
     if len(features) != rows:
         raise InputError(f"{path} has {len(features)} rows for {rows} tiles; remove it and run bagwise extract again")

@@ -15,7 +15,8 @@ from safetensors.torch import save as as_bytes
 from torch import Tensor, nn, optim
 
 from bagwise.errors import InputError
-from bagwise.files import atomic
+from bagwise.files import atomic, check_room
+from bagwise.formats.blaming import blaming
 from bagwise.training.history import Best, Epoch
 
 COUNTERS = ("epoch", "batch", "loss", "errors", "seconds")  # of State
@@ -64,6 +65,13 @@ class Checkpoint:
         with atomic(self.path) as draft:
             draft.write_bytes(as_bytes(tensors, metadata={"state": text, "sha256": _digest(tensors, text)}))
 
+    def check_room(self, state: State) -> None:
+        """Refuse a run whose checkpoints cannot fit on the disk, before its first step."""
+        values = [*state.model.state_dict().values()]
+        moments = 2 if "betas" in state.optimizer.defaults else bool(state.optimizer.defaults.get("momentum"))
+        once = sum(value.nbytes for value in values) * (1 + moments)
+        check_room(self.path, 2 * once)  # the next one is written beside the last
+
     def restore(self, state: State) -> bool:
         """Bring a fresh state to where the checkpoint stands; False if there is none."""
         if not self.path.exists():
@@ -73,16 +81,21 @@ class Checkpoint:
         tensors, header = _read(self.path)
         if header["identity"] != self.identity:
             raise InputError(f"{self.path} belongs to another run: {_difference(header['identity'], self.identity)}")
-        state.model.load_state_dict(_part(tensors, "model."))
-        _restore_optimizer(state.optimizer, _part(tensors, "optimizer."))
-        for name in COUNTERS:
-            setattr(state, name, header[name])
-        state.history = [Epoch(**record) for record in header["history"]]
-        if header["best"] is not None:
-            epoch, criterion = header["best"]
-            state.best = Best(epoch, criterion, _part(tensors, "best."))
-        state.average = _part(tensors, "average.")
+        with blaming(self.path, "is damaged", "delete it to start the run anew"):
+            _fill(state, tensors, header)
         return True
+
+
+def _fill(state: State, tensors: dict[str, Tensor], header: dict[str, Any]) -> None:
+    state.model.load_state_dict(_part(tensors, "model."))
+    _restore_optimizer(state.optimizer, _part(tensors, "optimizer."))
+    for name in COUNTERS:
+        setattr(state, name, type(getattr(state, name))(header[name]))
+    state.history = [Epoch(**record) for record in header["history"]]
+    if header["best"] is not None:
+        epoch, criterion = header["best"]
+        state.best = Best(int(epoch), float(criterion), _part(tensors, "best."))
+    state.average = _part(tensors, "average.")
 
 
 def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -96,7 +109,7 @@ def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         raise InputError(f"{path} is damaged ({error}); delete it to start the run anew") from None
     if _digest(tensors, text) != recorded:
         raise InputError(f"{path} is damaged: its content does not have the recorded SHA-256; delete it to start anew")
-    if not isinstance(header, dict) or header.keys() != HEADER:
+    if not isinstance(header, dict) or header.keys() != HEADER or not isinstance(header["identity"], dict):
         raise InputError(f"{path} is damaged: it does not hold what a run's state consists of; delete it to start anew")
     return tensors, header
 

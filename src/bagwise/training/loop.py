@@ -25,6 +25,7 @@ from bagwise.training.engines import Diverged, Engine, Problem, Sums, TorchEngin
 from bagwise.training.history import Best, Epoch, exhausted, improves
 from bagwise.training.inference import infer
 from bagwise.training.progress import Progress
+from bagwise.training.ranks import Lost, Ranks, current
 from bagwise.training.settings import TrainingSettings
 from bagwise.training.tasks import Task
 
@@ -51,6 +52,7 @@ class Trainer:
     engine: Callable[[Problem], Engine] = TorchEngine
     memory: float = math.inf
     checkpoint: Checkpoint | None = None
+    ranks: Ranks = field(default_factory=current)
     progress: Progress = field(default_factory=Progress)
     should_stop: Callable[[], bool] = lambda: False
 
@@ -60,7 +62,10 @@ class Trainer:
         optimizer = self.settings.build_optimizer(self.model.parameters())
         self.state = State(self.model, optimizer)
         if self.checkpoint is not None:
+            self.ranks.wait()
+            self.checkpoint.check_room(self.state)
             self.checkpoint.restore(self.state)
+            self.ranks.check_same([self.state.epoch, self.state.batch], "checkpoint")
         engine = self.engine(
             Problem(
                 self.model,
@@ -105,7 +110,8 @@ class Trainer:
             state.batch += len(chosen)
             state.seconds += time.perf_counter() - started
             self.progress.batch(state.batch, len(batches))
-            if self.should_stop():
+            if self.ranks.agreed(self.should_stop()):
+                self._check_weights()  # before they replace the last good ones
                 self._save()
                 raise TrainingStopped
         self._close_epoch()
@@ -125,21 +131,31 @@ class Trainer:
             name = self.task.bags.name(diverged.bag)
             message = self._divergence(f"the loss of bag '{name}' is", " that bag's values,")
             raise InputError(message) from None
+        except Lost:
+            raise InputError(f"another process of this run has died or cannot be reached{self._kept()}") from None
 
     def _divergence(self, what: str, look_at: str) -> str:
         place = f"epoch {self.state.epoch + 1}, batch {self.state.batch + 1}"
         return (
             f"{what} not finite in {place}; look at{look_at} the features' scale (standardize), "
-            f"or lower learning_rate (now {self.settings.learning_rate:g})"
+            f"or lower learning_rate (now {self.settings.learning_rate:g}){self._kept()}"
         )
+
+    def _kept(self) -> str:
+        """What a run that ends here leaves to go on from."""
+        there = self.checkpoint is not None and self.checkpoint.path.exists()
+        return f"; the last good state is kept in {self.checkpoint.path}" if self.checkpoint and there else ""
+
+    def _check_weights(self) -> None:
+        sums = torch.stack([value.detach().sum() for value in self.model.parameters()])  # a look at each value is slow
+        if not sums.isfinite().all():
+            raise InputError(self._divergence("the weights of the model are", ""))
 
     def _close_epoch(self) -> None:
         """Validate, write the record, keep the weights if they are the best, and count the epoch as done."""
         state, n_bags = self.state, len(self.task.bags)
         started = time.perf_counter()
-        sums = torch.stack([value.detach().sum() for value in self.model.parameters()])  # a look at each value is slow
-        if not sums.isfinite().all():
-            raise InputError(self._divergence("the weights of the model are", ""))
+        self._check_weights()
         validation_loss, validation_error = self._validate()
         record = Epoch(
             epoch=state.epoch + 1,
@@ -171,5 +187,5 @@ class Trainer:
         return losses.mean().item(), self.likelihood.errors(scores, targets).mean().item()
 
     def _save(self) -> None:
-        if self.checkpoint is not None:
+        if self.checkpoint is not None and self.ranks.first:
             self.checkpoint.save(self.state)

@@ -8,6 +8,8 @@ from bagwise.showing.instances import instance_rows
 from bagwise.showing.layers import Layers
 from bagwise.showing.shown_run import ShownRun
 
+LONGEST = 100  # letters of a bag's name
+
 
 def instances_csv(shown: ShownRun, layers: Layers, bag: int) -> str:
     """The rows of a bag's instances as text."""
@@ -25,4 +27,4 @@ def file_name(bag: str, suffix: str) -> str:
     >>> file_name("../a<b>.png", "csv")
     'a-b-.png.csv'
     """
-    return f"{re.sub('[^A-Za-z0-9._@-]+', '-', bag).lstrip('.-') or 'bag'}.{suffix}"
+    return f"{re.sub('[^A-Za-z0-9._@-]+', '-', bag).lstrip('.-')[:LONGEST] or 'bag'}.{suffix}"

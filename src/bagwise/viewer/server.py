@@ -3,6 +3,7 @@
 import contextlib
 import socket
 import threading
+import warnings
 import webbrowser
 from collections.abc import Callable
 from importlib.util import find_spec
@@ -51,6 +52,11 @@ def serve(app: Callable, listening: socket.socket, open_browser: bool, warm: Cal
     """Answer until interrupted; ``warm`` runs meanwhile, so that the first bag opens at once."""
     threading.Thread(target=warm, daemon=True).start()
     if open_browser:
-        threading.Thread(target=webbrowser.open, args=[address_of(listening)], daemon=True).start()
+        threading.Thread(target=_open_browser, args=[address_of(listening)], daemon=True).start()
     with contextlib.suppress(KeyboardInterrupt):  # the way to end it
         make_server(app).run(sockets=[listening])
+
+
+def _open_browser(address: str) -> None:
+    if not webbrowser.open(address):
+        warnings.warn(f"no browser was found; open {address} in one yourself, or pass --no-browser", stacklevel=1)

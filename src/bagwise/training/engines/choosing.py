@@ -15,8 +15,10 @@ from bagwise.errors import InputError
 from bagwise.likelihoods import Likelihood
 from bagwise.names import choose
 from bagwise.training.engines.contract import Engine, Problem
+from bagwise.training.engines.distributed_engine import DistributedEngine
 from bagwise.training.engines.torch_engine import TorchEngine
 from bagwise.training.fused.reach import OutOfReach, take_apart
+from bagwise.training.ranks import Ranks, current
 from bagwise.training.settings import TrainingSettings
 from bagwise.training.tasks import Task
 
@@ -44,8 +46,13 @@ class Choice(NamedTuple):
 def choose_engine(
     name: str, model: nn.Module, likelihood: Likelihood, task: Task, settings: TrainingSettings, device: torch.device
 ) -> Choice:
-    """The engine of that name; "auto" takes the fused one where it can train the model and is worth its compilation."""
-    name = choose(name, {engine: engine for engine in ENGINES}, "engine")
+    """The engine of that name; "auto" takes the fused one where it can train the model and is worth its compilation.
+
+    Several processes share a run by the engine of torch, under its name: they may go on with what one has begun.
+    """
+    name, ranks = choose(name, {engine: engine for engine in ENGINES}, "engine"), current()
+    if ranks.size > 1:
+        return _distributed(name, settings.batch_size, ranks)
     if name == "torch":
         return Choice("torch", TorchEngine)
     obstacle = _obstacle(model, likelihood, task, settings.most_instances, device)
@@ -53,6 +60,17 @@ def choose_engine(
         raise InputError(f"engine 'fused' cannot train this: {obstacle}; use engine='auto' or 'torch'")
     reason = obstacle or (_slower(model, task, settings) if name == "auto" else "")
     return Choice("torch", TorchEngine, reason) if reason else Choice("fused", _fused, COMPILING)
+
+
+def _distributed(name: str, batch_size: int, ranks: Ranks) -> Choice:
+    if name == "fused":
+        raise InputError("engine 'fused' trains in one process, and this run has several; use engine='torch'")
+    if batch_size < ranks.size:
+        raise InputError(
+            f"the run has {ranks.size} processes, and a step has {batch_size} of the bags, so that some would never "
+            f"have one; set batch_size to {ranks.size} or more, or start fewer processes"
+        )
+    return Choice("torch", lambda problem: DistributedEngine(problem, ranks), f"{ranks.size} processes")
 
 
 def _fused(problem: Problem) -> Engine:

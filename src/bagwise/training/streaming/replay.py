@@ -38,6 +38,9 @@ class Replay:
         with torch.random.fork_rng([self.device] if self.device.type == "cuda" else []):
             for piece in pieces(self.bags, self.chosen, self.most):
                 torch.manual_seed(self.seed + piece.first_row)
-                set_place(self.model, self.place and self.place._replace(first_row=piece.first_row))
+                set_place(self.model, self._place_of(piece))
                 yield piece
         set_place(self.model, self.place)
+
+    def _place_of(self, piece: Piece) -> Place | None:
+        return self.place and self.place._replace(first_row=self.place.first_row + piece.first_row)

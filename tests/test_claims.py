@@ -11,9 +11,10 @@ import threading
 
 import pytest
 
-from bagwise.slides.claims import claimed, owner
+from bagwise.claims import CLAIM, claimed, clear_remains, is_unused, owner, sole_writer
+from bagwise.errors import InputError
 
-HOLD = "import sys, time; from pathlib import Path; from bagwise.slides.claims import claimed\n"
+HOLD = "import sys, time; from pathlib import Path; from bagwise.claims import claimed\n"
 HOLD += "with claimed(Path(sys.argv[1])) as mine:\n    print(mine, flush=True)\n    time.sleep(60)\n"
 
 
@@ -104,3 +105,43 @@ def test_of_many_at_once_one_wins(claim):
     for thread in threads:
         thread.join()
     assert sum(won) == 1
+
+
+def test_a_second_writer_is_told_who_the_first_is(tmp_path):
+    folder = tmp_path / "runs" / "one"
+    told = f"one is being written by process {os.getpid()} on {socket.gethostname()}; .* delete {folder / CLAIM}"
+    with sole_writer(folder):
+        with pytest.raises(InputError, match=told), sole_writer(folder):
+            pytest.fail("two writers")
+        (folder / "file").touch()
+    assert [path.name for path in folder.iterdir()] == ["file"]
+
+
+def test_a_folder_in_which_nothing_was_written_is_not_left_behind(tmp_path):
+    (tmp_path / "mine").mkdir()
+    for folder in (tmp_path / "runs" / "one", tmp_path / "mine"):
+        with pytest.raises(RuntimeError), sole_writer(folder):
+            raise RuntimeError
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]  # which was there before
+
+
+def test_drafts_and_claims_of_dead_processes_do_not_make_a_folder_used(tmp_path):
+    assert is_unused(tmp_path / "nowhere")
+    (tmp_path / CLAIM).touch()
+    (tmp_path / ".draft-1").mkdir()
+    assert is_unused(tmp_path)
+    (tmp_path / ".hidden").touch()
+    assert not is_unused(tmp_path)
+    assert not is_unused(tmp_path / ".hidden")
+
+
+def test_what_was_left_half_written_is_removed_and_nothing_else(tmp_path):
+    (tmp_path / "units" / ".draft-1").mkdir(parents=True)
+    (tmp_path / "units" / ".draft-1" / "file").touch()
+    (tmp_path / ".draft-2").touch()
+    (tmp_path / "outside").mkdir()
+    (tmp_path / ".draft-3").symlink_to(tmp_path / "outside")
+    (tmp_path / "units" / "whole").touch()
+    clear_remains(tmp_path)
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["outside", "units", "whole"]
+    clear_remains(tmp_path / "nowhere")

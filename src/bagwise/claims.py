@@ -1,21 +1,28 @@
-"""Claims: which process works on which slide, so that several may share one folder.
+"""Claims: which process works on what, so that several may share a folder of slides, and none a run.
 
 A claim is a file that only one process can create; it names its owner. The owner also holds a lock on it, which the
 system lets go when the owner dies, however it dies: a claim of this machine whose lock is free is dead and is taken
-over. Claims of other machines are left alone, because not every shared disk passes locks on.
+over. Claims of other machines are left alone, because not every shared disk passes locks on; there, and on a disk
+without locks, a dead claim stays until someone removes it.
 """
 
 import contextlib
 import json
 import os
+import shutil
 import socket
 from collections.abc import Iterator
 from pathlib import Path
+
+from bagwise.errors import InputError
+from bagwise.files import is_draft
 
 try:
     import fcntl
 except ImportError:  # Windows: dead claims stay until someone removes them
     fcntl = None  # type: ignore[assignment]
+
+CLAIM = ".claim"  # hidden, so that no manifest lists it
 
 
 @contextlib.contextmanager
@@ -37,6 +44,43 @@ def claimed(path: Path) -> Iterator[bool]:
         if handle is not None:
             path.unlink(missing_ok=True)  # before the lock goes, so that nobody takes a claim that is about to end
             os.close(handle)
+
+
+@contextlib.contextmanager
+def sole_writer(folder: Path) -> Iterator[None]:
+    """Write in a folder as the only process; a second one is told who the first is.
+
+    The folder is made for the claim; if nothing was written when the block ends, it is not there afterwards either.
+    """
+    claim, made = folder / CLAIM, [place for place in (folder, *folder.parents) if not place.exists()]
+    try:
+        with claimed(claim) as mine:
+            if not mine:
+                raise InputError(
+                    f"{folder} is being written by {owner(claim)}; wait for it to end, or choose another folder "
+                    f"(if that process is no more, delete {claim})"
+                )
+            yield
+    finally:
+        with contextlib.suppress(OSError):  # a folder that holds something stays
+            for place in made:
+                place.rmdir()
+
+
+def is_unused(folder: Path) -> bool:
+    """Whether something new may be begun in a folder: it holds nothing but what a killed process left."""
+    if not folder.exists():
+        return True
+    return folder.is_dir() and all(is_draft(path) or path.name == CLAIM for path in folder.iterdir())
+
+
+def clear_remains(folder: Path) -> None:
+    """Remove what killed processes left half-written below a folder of which this process is the only writer."""
+    for path in [path for path in folder.rglob("*") if is_draft(path)]:
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
 
 
 def owner(path: Path) -> str:

@@ -1,0 +1,93 @@
+"""Two processes against one: a training over torchrun, and a comparison over workers and over a Dask cluster.
+
+    python benchmarks/scaling.py        needs bagwise[dask]
+
+training      seconds of the epochs, without the start of the processes, on bags of features as slides have them; each
+              process has one thread
+comparison    seconds from the first fit to the last
+
+Both forms of each are run in turn, three times; the table shows medians and their ratios. What two processes send each
+other is counted from the number of weights: each step sums one number a weight.
+"""
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+from dask.distributed import LocalCluster
+from safetensors.numpy import load_file
+
+from bagwise.bags import Bags
+from bagwise.comparing import compare
+from bagwise.comparing.cluster import Cluster
+from bagwise.comparing.plan import make_plan
+from bagwise.runs import Run
+from bagwise.storage import save_bags
+from writing_results import conditions, write
+
+N_BAGS, MEAN_SIZE, WIDTH = 64, 3000, 512
+TIMES = 3
+TRAIN = ("--epochs", "2", "--batch-size", "8", "--engine", "torch", "--encoder", "projection", "--seed", "1", "--quiet")
+PLAN = make_plan("musk1", {"attention": {"epochs": 40, "engine": "torch"}}, folds=10)
+
+
+def make_bags(folder):
+    """Bags of uneven size."""
+    draws = np.random.default_rng(0)
+    sizes = draws.integers(MEAN_SIZE // 4, 7 * MEAN_SIZE // 4, N_BAGS)
+    bags = [draws.normal(0.05 * (number % 2), 1, (size, WIDTH)).astype(np.float32) for number, size in enumerate(sizes)]
+    save_bags(Bags.from_list(bags, labels=np.arange(N_BAGS) % 2), folder)
+
+
+def train_seconds(bags, run, n_processes):
+    """Seconds of the epochs, and the number of weights."""
+    start = [sys.executable, "-m"]
+    if n_processes > 1:
+        start += ["torch.distributed.run", f"--nproc-per-node={n_processes}", "-m"]
+    command = [*start, "bagwise", "train", str(bags), str(run), "--test", "0.1", *TRAIN]
+    subprocess.run(command, check=True, env={**os.environ, "OMP_NUM_THREADS": "1"}, capture_output=True)
+    weights = sum(value.size for value in load_file(run / "model" / "model.safetensors").values())
+    return sum(row["seconds"] for row in Run(run).history), weights
+
+
+def compare_seconds(folder, workers):
+    began = time.perf_counter()
+    compare(folder, PLAN, workers=workers)
+    return time.perf_counter() - began
+
+
+def row(what, one, two):
+    one, two = statistics.median(one), statistics.median(two)
+    return {"what": what, "one": f"{one:.1f} s", "two": f"{two:.1f} s", "faster by": f"{one / two:.2f}×"}
+
+
+def main():
+    with tempfile.TemporaryDirectory() as place:
+        folder, times = Path(place), {1: [], 2: []}
+        make_bags(folder / "bags")
+        for repeat in range(TIMES):
+            for n_processes, found in times.items():
+                seconds, weights = train_seconds(folder / "bags", folder / f"run-{n_processes}-{repeat}", n_processes)
+                found.append(seconds)
+        workers = {1: [], 2: [], "dask": []}
+        with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0") as local:
+            choices = {1: 1, 2: 2, "dask": Cluster(local.scheduler_address)}
+            for repeat in range(TIMES):
+                for name, choice in choices.items():
+                    workers[name].append(compare_seconds(folder / f"compare-{name}-{repeat}", choice))
+    rows = [
+        row(f"training, {N_BAGS} bags of about {MEAN_SIZE:,} × {WIDTH}, 8 a step, 2 epochs", times[1], times[2]),
+        row("comparison of 10 fits on musk1, workers", workers[1], workers[2]),
+        row("comparison of 10 fits on musk1, Dask", workers[1], workers["dask"]),
+    ]
+    text = f"Each step of the training sums {weights:,} numbers ({4 * weights / 1e6:.1f} MB) over the processes."
+    write("scaling", "Two processes against one", f"{text}\n\n{conditions('one thread a process')}", rows)
+
+
+if __name__ == "__main__":
+    main()

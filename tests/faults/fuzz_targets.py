@@ -1,0 +1,239 @@
+"""Every reader of files and every loader of saved things: a whole file for each, and what reads it.
+
+Files that a manifest seals are recorded anew after each change, as someone would who means harm.
+"""
+
+import contextlib
+import functools
+import json
+import shutil
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import torch
+from PIL import Image
+from safetensors.torch import load_file, save_file
+
+from bagwise.cli.method_options import read_methods
+from bagwise.cli.parameters import gather
+from bagwise.comparing import Comparison, compare
+from bagwise.comparing.plan import make_plan
+from bagwise.comparing.tables import difference_rows, score_rows
+from bagwise.datasets import load_dataset
+from bagwise.datasets.mnist_bags import _read_idx
+from bagwise.estimators import Adjusted, BagClassifier, BagEstimator, MIKernel, PooledClassifier
+from bagwise.explain.geojson.reading import read_geojson
+from bagwise.formats.tables import read_table
+from bagwise.runs import Run, execute
+from bagwise.slides.images import Tiling, load_image_bags
+from bagwise.slides.labels import read_labels
+from bagwise.slides.picture_files import read_image
+from bagwise.slides.tile_files import read_tiles
+from bagwise.storage import load_bags, save_bags
+from bagwise.summary import summarise
+from bagwise.training import TrainingStopped
+from formats.test_mutations import READERS
+from resealing import reseal
+
+NEEDLES = load_dataset("needles", n_bags=12)
+MODELS = {
+    "network": lambda: BagClassifier(epochs=1, random_state=0, engine="torch", attention_width=4),
+    "kernel": lambda: MIKernel(random_state=0),
+    "trees": lambda: PooledClassifier(random_state=0),
+    "adjusted": lambda: Adjusted(MIKernel(), random_state=0),
+}
+
+
+def of_tsv(folder):
+    (folder / "rows.tsv").write_text("bag\tlabel\tf1\na\t1\t0.5\nb\t0\t2\n")
+    return folder / "rows.tsv", lambda: read_table(folder / "rows.tsv")
+
+
+def of_geojson(folder):
+    ring = [[0, 0], [0, 9], [9, 9], [9, 0], [0, 0]]
+    properties = {"objectType": "tile", "classification": {"name": "a", "color": [1, 2, 3]}, "measurements": {"m": 0.5}}
+    feature = {"type": "Feature", "geometry": {"type": "Polygon", "coordinates": [ring]}, "properties": properties}
+    (folder / "a.geojson").write_text(json.dumps({"type": "FeatureCollection", "features": [feature, feature]}))
+    return folder / "a.geojson", lambda: read_geojson(folder / "a.geojson")
+
+
+def image(suffix):
+    def prepare(folder):
+        path = folder / f"a.{suffix}"
+        Image.fromarray(np.random.default_rng(0).integers(0, 255, (24, 24, 3), dtype=np.uint8)).save(path)
+        return path, lambda: read_image(path)
+
+    return prepare
+
+
+def of_image_table(folder):
+    Image.fromarray(np.zeros((24, 24, 3), np.uint8)).save(folder / "a.png")
+    (folder / "images.csv").write_text("file,label,group\na.png,1,p\n")
+    return folder / "images.csv", lambda: load_image_bags(folder / "images.csv", Tiling(8))
+
+
+def of_slide_labels(folder):
+    (folder / "labels.csv").write_text("slide_id,label,case_id\ns1,1,p\ns2,0,q\n")
+    return folder / "labels.csv", lambda: read_labels(folder / "labels.csv", "slide_id", "label", "case_id")
+
+
+def of_tiles(folder):
+    content = {"kind": "bagwise tiles", "version": 1, "slide": "/a.svs", "width": 99, "height": 99, "mpp": 0.5}
+    content |= {"size": 8, "tile_size": 16, "wish": {"size": 8}, "positions": [[0, 0], [16, 16]]}
+    (folder / "a.json").write_text(json.dumps(content))
+    return folder / "a.json", lambda: read_tiles(folder / "a.json").fingerprint
+
+
+def of_idx(folder):
+    import gzip
+
+    (folder / "labels").write_bytes(gzip.compress(bytes([0, 0, 8, 1, 0, 0, 0, 3, 5, 7, 9]), mtime=0))
+    return folder / "labels", lambda: _read_idx(folder / "labels", 1)
+
+
+def of_parameters_file(folder):
+    (folder / "a.toml").write_text('epochs = 3\nlearning_rate = 1e-3\npooling = "max"\n[data]\nn_bags = 9\n')
+    return folder / "a.toml", lambda: gather({}, folder / "a.toml")
+
+
+def of_methods_file(folder):
+    (folder / "a.toml").write_text('[methods."MI-SVM"]\nC = 10\n[select."MI-SVM"]\nC = [1, 10]\n')
+    return folder / "a.toml", lambda: read_methods("MI-SVM", {}, folder / "a.toml")
+
+
+def bags_file(name, sealed):
+    def prepare(folder):
+        positions = np.arange(2 * NEEDLES.n_instances).reshape(-1, 2)
+        save_bags(NEEDLES.replace(positions=positions), folder / "bags")
+
+        def read():
+            if sealed:
+                reseal(folder / "bags")
+            bags = load_bags(folder / "bags")
+            _ = repr(bags), bags[:1].instances.sum()
+
+        return folder / "bags" / name, read
+
+    return prepare
+
+
+def model_file(kind, name):
+    def prepare(folder):
+        MODELS[kind]().fit(NEEDLES, NEEDLES.labels).save(folder / "model")
+
+        def read():
+            if name != "manifest.json":
+                reseal(folder / "model")
+            BagEstimator.load(folder / "model").judge(NEEDLES)
+
+        return folder / "model" / name, read
+
+    return prepare
+
+
+def classifier(folder):
+    """The bytes that skops reads, within a model."""
+    MODELS["trees"]().fit(NEEDLES, NEEDLES.labels).save(folder / "model")
+    path = folder / "model" / "model.safetensors"
+    tensors = load_file(path)
+    (folder / "classifier").write_bytes(tensors["classifier"].numpy().tobytes())
+
+    def read():
+        content = np.frombuffer((folder / "classifier").read_bytes(), np.uint8).copy()
+        save_file({**tensors, "classifier": torch.from_numpy(content)}, path)
+        reseal(folder / "model")
+        BagEstimator.load(folder / "model").judge(NEEDLES)
+
+    return folder / "classifier", read
+
+
+def half_trained(folder):
+    """A model, and a checkpoint from which its training goes on."""
+    model, path, asked = BagClassifier(epochs=2, random_state=0, engine="torch", attention_width=4), folder / "c", []
+    with contextlib.suppress(TrainingStopped):
+        model.fit(NEEDLES, NEEDLES.labels, checkpoint=path, should_stop=lambda: asked.append(1) or len(asked) > 14)
+    return path, lambda: model.fit(NEEDLES, NEEDLES.labels, checkpoint=path)
+
+
+def checkpoint_state(folder):
+    """What a checkpoint says of itself, recorded anew."""
+    path, go_on = half_trained(folder)
+    from safetensors import safe_open
+
+    from bagwise.training.checkpoint import _digest
+
+    tensors = load_file(path)
+    with safe_open(path, "pt") as file:
+        (folder / "state").write_text(file.metadata()["state"])
+
+    def read():
+        text = (folder / "state").read_bytes().decode("latin-1")
+        save_file(tensors, path, {"state": text, "sha256": _digest(tensors, text)})
+        go_on()
+
+    return folder / "state", read
+
+
+@functools.cache
+def made_run():
+    """A run, made once for all of its files."""
+    data = {"data": "needles", "options": {"n_bags": 16}, "test": None, "split_seed": 1}
+    parameters = {"epochs": 1, "batch_size": 8, "random_state": 0, "engine": "torch", "attention_width": 4}
+    return execute(Path(tempfile.mkdtemp()) / "run", {"data": data, "parameters": parameters}).folder
+
+
+@functools.cache
+def made_comparison():
+    methods = {"MI-Kernel": {"calibration": 0}, "MI-SVM": {"calibration": 0}}
+    plan = make_plan("needles", methods, options={"n_bags": 12}, folds=2)
+    return compare(Path(tempfile.mkdtemp()) / "all", plan).folder
+
+
+def run_file(name):
+    def prepare(folder):
+        shutil.copytree(made_run(), folder / "run")
+
+        def read():
+            if name != "manifest.json":
+                reseal(folder / "run")
+            summarise(Run(folder / "run"))
+
+        return folder / "run" / name, read
+
+    return prepare
+
+
+def comparison_file(name):
+    def prepare(folder):
+        shutil.copytree(made_comparison(), folder / "all")
+
+        def read():
+            if name != "manifest.json":
+                reseal(folder / "all")
+            found = Comparison(folder / "all")
+            score_rows(found), difference_rows(found, "auc")
+
+        return folder / "all" / name, read
+
+    return prepare
+
+
+TARGETS = {
+    **READERS,
+    **{name.removeprefix("of_"): found for name, found in list(globals().items()) if name.startswith("of_")},
+    **{f"image {suffix}": image(suffix) for suffix in ("png", "jpg", "tif", "bmp", "webp")},
+    **{f"bags {name}": bags_file(name, True) for name in ("instances.npy", "offsets.npy", "bags.csv", "positions.npy")},
+    "bags manifest": bags_file("manifest.json", False),
+    **{f"model {kind}": model_file(kind, "model.json") for kind in MODELS},
+    **{f"numbers {kind}": model_file(kind, "model.safetensors") for kind in ("network", "kernel")},
+    "model manifest": model_file("network", "manifest.json"),
+    "classifier": classifier,
+    "checkpoint": half_trained,
+    "checkpoint state": checkpoint_state,
+    **{f"run {name}": run_file(name) for name in ("parameters.json", "metrics.json", "environment.json")},
+    **{f"run {name}": run_file(name) for name in ("predictions.csv", "history.csv", "weights.npy", "manifest.json")},
+    "comparison plan": comparison_file("plan.json"),
+    "comparison unit": comparison_file("units/MI-SVM/000-000.json"),
+    "comparison manifest": comparison_file("manifest.json"),
+}
