@@ -7,6 +7,7 @@ import warnings
 import typer
 
 from bagwise.cli import (  # noqa: F401 (they register)
+    adopt,
     bench,
     check,
     compare,

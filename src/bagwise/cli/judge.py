@@ -42,7 +42,7 @@ def evaluate(
 
 @app.command(epilog="Example: bagwise predict runs/first digits --out predictions.csv")
 def predict(
-    run: RunFolder,
+    run: Annotated[Path, typer.Argument(help="A run, an exported model, or a model's own folder.")],
     data: Annotated[str, typer.Argument(help="A data set, folder of bags, table or images; labels are not needed.")],
     out: Annotated[Path, typer.Option(help="The csv to write: a line a bag.")],
     data_option: DataOption = None,
@@ -53,9 +53,8 @@ def predict(
 ) -> None:
     """Predict the label of every bag of DATA, and weigh its instances."""
     check_needs(data)
-    from bagwise.estimators import BagEstimator
     from bagwise.evaluation.grouping import by_group
-    from bagwise.runs import Run, empty_rows, group_rows, prediction_rows, weight_rows, write_table
+    from bagwise.runs import empty_rows, group_rows, load_model, prediction_rows, weight_rows, write_table
     from bagwise.sources import open_source
 
     written = [path.resolve() for path in (out, weights, groups) if path is not None]
@@ -64,7 +63,7 @@ def predict(
     for path in written:
         check_writable(path)
     output = Output(quiet, as_json)
-    model = BagEstimator.load(Run(run).folder / "model")
+    model = load_model(run)
     source = open_source(data, **read_options(data_option or []))
     bags = source.judged
     if groups is not None and bags.groups is None:

@@ -6,6 +6,7 @@ from bagwise.runs.execution import execute
 from bagwise.runs.parts import known_labels
 from bagwise.runs.rows import empty_rows, group_rows, prediction_rows, weight_rows
 from bagwise.runs.run import REPORT, Run, write_table
+from bagwise.runs.trained import load_model
 
 __all__ = [
     "REPORT",
@@ -16,6 +17,7 @@ __all__ = [
     "execute",
     "group_rows",
     "known_labels",
+    "load_model",
     "prediction_rows",
     "weight_rows",
     "write_table",
