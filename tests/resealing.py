@@ -1,6 +1,7 @@
 """Folders forged with care: what was changed in them is recorded anew, so that no SHA-256 tells."""
 
-from bagwise.files import MANIFEST, SEAL, fingerprints, read_json, seal, write_json
+from bagwise.files import MANIFEST, read_json, write_json
+from bagwise.manifests import SEAL, fingerprints, seal
 
 
 def reseal(folder, **facts):

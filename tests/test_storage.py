@@ -4,7 +4,8 @@ import pytest
 from bagwise import storage
 from bagwise.bags import Bags
 from bagwise.errors import InputError
-from bagwise.files import damages, read_json
+from bagwise.files import read_json
+from bagwise.manifests import damages
 from bagwise.storage import empty_bags, load_bags, save_bags
 from bagwise.writing import BagWriter
 from resealing import reseal

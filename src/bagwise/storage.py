@@ -22,7 +22,8 @@ from bagwise.bags import Bags
 from bagwise.bags.checks import check_layout
 from bagwise.bags.companions import check_companions
 from bagwise.errors import InputError
-from bagwise.files import check_room, read_manifest, read_sealed
+from bagwise.files import check_room
+from bagwise.manifests import read_manifest, read_sealed
 from bagwise.writing import COLUMNS, KIND, PER_INSTANCE, BagWriter
 
 INSTANCES = "instances.npy"

@@ -11,7 +11,8 @@ import numpy as np
 from bagwise.bags import Bags
 from bagwise.bags.companions import kind_of
 from bagwise.errors import InputError
-from bagwise.files import atomic_folder, write_manifest
+from bagwise.files import atomic_folder
+from bagwise.manifests import write_manifest
 
 KIND = "bagwise bags"
 PER_INSTANCE = ("positions", "instance_labels")

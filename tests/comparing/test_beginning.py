@@ -6,7 +6,7 @@ from bagwise.comparing import compare
 from bagwise.comparing.plan import make_plan
 from bagwise.datasets import load_dataset
 from bagwise.errors import InputError
-from bagwise.files import damages
+from bagwise.manifests import damages
 
 OPTIONS = {"n_bags": 20}
 NAIVE, EXTRA = {"naive": {}}, {"extra trees": {}}

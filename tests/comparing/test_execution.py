@@ -7,7 +7,7 @@ from bagwise.comparing import Comparison, compare
 from bagwise.comparing.plan import make_plan
 from bagwise.datasets import load_dataset
 from bagwise.errors import InputError
-from bagwise.files import damages
+from bagwise.manifests import damages
 from bagwise.storage import save_bags
 
 METHODS = {"MI-Kernel": {"calibration": 0}, "attention": {"epochs": 1}}

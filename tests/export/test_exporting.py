@@ -6,7 +6,7 @@ import pytest
 from bagwise import BagClassifier
 from bagwise.errors import InputError
 from bagwise.export import export_run, exporting
-from bagwise.files import damages
+from bagwise.manifests import damages
 
 
 def test_the_folder_has_the_model_its_card_and_seals(digits_run, tmp_path):

@@ -9,7 +9,8 @@ import signal
 import pytest
 
 from bagwise.claims import owner
-from bagwise.files import damages, sha256
+from bagwise.files import sha256
+from bagwise.manifests import damages
 from faults.processes import epochs_of, kill_in_work, left_behind
 from faults.tiny_experiment import UNITS, numbers, words
 

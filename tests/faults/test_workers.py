@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bagwise.files import damages, sha256
+from bagwise.files import sha256
+from bagwise.manifests import damages
 from faults.processes import left_behind, workers_of
 from faults.tiny_experiment import numbers, words
 

@@ -6,7 +6,7 @@ import socket
 import pytest
 
 from bagwise.claims import CLAIM
-from bagwise.files import damages
+from bagwise.manifests import damages
 from command_line import refusal
 from faults.processes import left_behind
 from faults.tiny_experiment import UNITS, add_to_recipes, numbers, words

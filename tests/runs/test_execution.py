@@ -8,7 +8,8 @@ from bagwise.datasets import load_dataset
 from bagwise.errors import InputError
 from bagwise.estimators import BagClassifier
 from bagwise.evaluation import evaluate
-from bagwise.files import damages, sha256
+from bagwise.files import sha256
+from bagwise.manifests import damages
 from bagwise.runs import Run, execute
 from bagwise.storage import save_bags
 from bagwise.training import TrainingStopped

@@ -10,7 +10,7 @@ from bagwise.estimators import BagEstimator
 from bagwise.explain import explain
 from bagwise.explain.geojson import read_geojson
 from bagwise.explain.heatmaps import Look
-from bagwise.files import damages
+from bagwise.manifests import damages
 from bagwise.runs import Run
 from bagwise.showing.explaining import Beside, Wish, write_explanation
 from bagwise.showing.layers import Layers

@@ -11,7 +11,7 @@ import pytest
 
 from bagwise.claims import claimed
 from bagwise.errors import InputError
-from bagwise.files import damages
+from bagwise.manifests import damages
 from bagwise.slides.extraction import extract, feature_file
 from bagwise.slides.labels import Labelled
 from bagwise.slides.packing import pack

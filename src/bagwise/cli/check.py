@@ -16,7 +16,8 @@ def check(
     as_json: Json = False,
 ) -> None:
     """Compare every file of a folder with the SHA-256 in its manifest; exit code 2 if one differs."""
-    from bagwise.files import MANIFEST, damages, read_json, recover
+    from bagwise.files import MANIFEST, read_json, recover
+    from bagwise.manifests import damages
 
     output = Output(quiet, as_json)
     recover(folder)

@@ -10,7 +10,8 @@ from bagwise.comparing.comparison import ENVIRONMENT, KIND, PLAN, UNITS, pages
 from bagwise.comparing.plan import Material, Plan
 from bagwise.errors import InputError
 from bagwise.evaluation.protocol import Split
-from bagwise.files import MANIFEST, damages, read_json, write_json, write_manifest
+from bagwise.files import MANIFEST, read_json, write_json
+from bagwise.manifests import damages, write_manifest
 from bagwise.runs import describe_environment
 
 MAY_DIFFER = ("methods", "selection", "repeats")

@@ -16,8 +16,9 @@ from bagwise.errors import InputError
 from bagwise.evaluation.cross_validation import Scores, Unit, metric_values, summarise_units, test_share
 from bagwise.evaluation.errors import Difference, paired_difference
 from bagwise.evaluation.one_test_set import drawn_difference, drawn_metrics, share_test_bags
-from bagwise.files import MANIFEST, damages, read_json
+from bagwise.files import MANIFEST, read_json
 from bagwise.formats.blaming import blaming
+from bagwise.manifests import damages
 
 KIND = "bagwise comparison"
 PLAN = "plan.json"

@@ -16,7 +16,8 @@ from bagwise.comparing.plan import Material, Plan, build, open_material
 from bagwise.comparing.working import work
 from bagwise.errors import InputError
 from bagwise.evaluation.cross_validation import judge_split
-from bagwise.files import write_json, write_manifest
+from bagwise.files import write_json
+from bagwise.manifests import write_manifest
 from bagwise.quantities import whole_number
 from bagwise.sources import located
 

@@ -13,9 +13,10 @@ from torch import Tensor, nn
 
 import bagwise
 from bagwise.errors import InputError
-from bagwise.files import atomic_folder, read_json, read_sealed, write_json, write_manifest
+from bagwise.files import atomic_folder, read_json, write_json
 from bagwise.formats.blaming import blaming
 from bagwise.formats.memory_limit import at_most
+from bagwise.manifests import read_sealed, write_manifest
 from bagwise.quantities import shown
 
 KIND = "bagwise model"

@@ -12,7 +12,8 @@ from bagwise.estimators import BagEstimator
 from bagwise.export.card import describe_model
 from bagwise.export.card_page import card_page
 from bagwise.export.onnx_graph import check_packages, write_onnx
-from bagwise.files import atomic_folder, write_json, write_manifest
+from bagwise.files import atomic_folder, write_json
+from bagwise.manifests import write_manifest
 from bagwise.runs import Run
 
 KIND = "bagwise export"

@@ -13,7 +13,8 @@ from bagwise.estimators import BagClassifier
 from bagwise.estimators.taking import known_class_numbers
 from bagwise.evaluation import Evaluation, evaluate
 from bagwise.evaluation.grouping import by_group
-from bagwise.files import MANIFEST, atomic, read_json, write_json, write_manifest
+from bagwise.files import MANIFEST, atomic, read_json, write_json
+from bagwise.manifests import write_manifest
 from bagwise.names import canonical
 from bagwise.runs.assisting import Leader, leading
 from bagwise.runs.environment import describe_environment

@@ -23,9 +23,10 @@ import numpy as np
 
 from bagwise.bags import Bags, fingerprint
 from bagwise.errors import InputError
-from bagwise.files import atomic, read_json, read_sealed
+from bagwise.files import atomic, read_json
 from bagwise.formats.blaming import blaming
 from bagwise.formats.numpy_files import read_npy
+from bagwise.manifests import read_sealed
 from bagwise.runs.contents import checked_history, checked_metrics, checked_parameters, checked_predictions
 from bagwise.runs.parts import Parts, split_source
 

@@ -22,7 +22,8 @@ from bagwise.explain import Curve, Trust, deletion_and_insertion, judge_trust
 from bagwise.explain.geojson import write_geojson
 from bagwise.explain.heatmaps import Ground, Look, draw_map, save_picture, save_top_tiles, tiles_of, to_scale
 from bagwise.figures.style import shortened
-from bagwise.files import atomic_folder, write_json, write_manifest
+from bagwise.files import atomic_folder, write_json
+from bagwise.manifests import write_manifest
 from bagwise.runs import write_table
 from bagwise.showing.bag_pictures import save_curves, save_panels, save_strip
 from bagwise.showing.geojson import regions_geojson, tiles_geojson

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bagwise.errors import InputError
-from bagwise.files import MANIFEST, atomic, read_json, read_manifest
+from bagwise.files import MANIFEST, atomic, read_json
+from bagwise.manifests import read_manifest
 from bagwise.slides.slide import Slide
 from bagwise.slides.tiling import LARGEST_SIZE, Tiles, Wish, tile
 from bagwise.writing import KIND as BAGS

@@ -9,7 +9,8 @@ from bagwise.explain.heatmaps.drawing import save_picture
 from bagwise.explain.heatmaps.grounds import Ground
 from bagwise.explain.heatmaps.tiles import Tiles
 from bagwise.explain.heatmaps.window import check_positions
-from bagwise.files import atomic_folder, write_manifest
+from bagwise.files import atomic_folder
+from bagwise.manifests import write_manifest
 from bagwise.quantities import whole_number
 
 KIND = "bagwise top tiles"

@@ -1,0 +1,93 @@
+"""The site is built without a network, and its pages ask no other machine for anything."""
+
+import importlib
+import os
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+
+import pytest
+
+from documented import FENCE, ROOT
+
+FETCHED = {"src", "srcset", "data", "poster"}  # what a browser asks for by itself; links are followed by people
+NAMED = {"canonical", "next", "prev"}  # links that only say where a page stands
+REFERENCE = {  # module: its page
+    "bagwise": "bagwise",
+    "bagwise.comparing": "comparing",
+    "bagwise.estimators": "estimators",
+    "bagwise.evaluation": "evaluation",
+    "bagwise.explain": "explain",
+}
+MEASURED = [*ROOT.glob("experiments/*/*.md"), *ROOT.glob("benchmarks/results/*.md")]
+NUMBER = re.compile(r"\b[01]\.\d{3}\b")
+
+
+class Requests(HTMLParser):
+    """What a page makes a browser ask for."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.found = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        named = dict(attributes).get("rel") in NAMED
+        fetched = FETCHED | ({"href"} if tag in {"link", "image", "use"} and not named else set())
+        self.found += [value for name, value in attributes if name in fetched and value]
+
+
+def read(path):
+    return path.read_text(encoding="utf-8")
+
+
+def check_requests(site):
+    pages = list(site.rglob("*.html"))
+    assert len(pages) > 60
+    asked = {url for page in pages for url in Requests(read(page)).found}
+    styles = {url for sheet in site.rglob("*.css") for url in re.findall(r"url\(['\"]?([^)'\"]+)", read(sheet))}
+    assert asked
+    assert not [url for url in asked | styles if re.match(r"(https?:)?//", url)]
+    assert not [page for page in pages if re.search(r"@import|url\(['\"]?(https?:)?//", read(page))]
+
+
+def check_measurements(site):
+    """Every committed table is there with every number it has."""
+    assert len(MEASURED) > 10
+    for path in MEASURED:
+        built = read((site / path.relative_to(ROOT)).with_suffix(".html"))
+        assert all(number in built for number in NUMBER.findall(read(path))), path
+
+
+def check_reference(site):
+    """Every public name has its entry, with parameters as a list and examples as code."""
+    assert "<strong>pooling</strong>: name" in read(site / "api" / "bagwise.html")
+    assert not [page for page in (site / "api").glob("*.html") if "<p>&gt;&gt;&gt;" in read(page)]
+    for module, page in REFERENCE.items():
+        built = read(site / "api" / f"{page}.html") + read(site / "api" / "bagwise.html")
+        for name in importlib.import_module(module).__all__:
+            assert re.search(rf'id="bagwise\.(\w+\.)*{name}"', built), f"{module}.{name} has no entry"
+
+
+def test_the_site_builds_and_stands_alone(tmp_path):
+    nowhere = {"http_proxy": "http://127.0.0.1:9", "https_proxy": "http://127.0.0.1:9", "NO_MKDOCS_2_WARNING": "1"}
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", tmp_path / "site"]
+    built = subprocess.run(
+        command, cwd=ROOT, env=os.environ | nowhere, capture_output=True, text=True, timeout=250, check=False
+    )
+    assert built.returncode == 0, built.stderr
+    check_requests(tmp_path / "site")
+    check_measurements(tmp_path / "site")
+    check_reference(tmp_path / "site")
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").rglob("*.md")), ids=lambda path: path.stem)
+def test_no_measured_number_is_copied_by_hand(page):
+    assert not NUMBER.findall(FENCE.sub("", read(page))), "link to the committed measurement instead"
+
+
+def test_every_measurement_stands_in_the_navigation():
+    navigation = read(ROOT / "mkdocs.yml")
+    names = [path.relative_to(ROOT).as_posix() for path in MEASURED]
+    assert not [name for name in names if f": {name}\n" not in navigation]
