@@ -19,7 +19,14 @@ from sensible_models import every, model_of
 CPU = torch.device("cpu")
 DRAWS = np.random.default_rng(8)
 BAGS = Bags.from_list([DRAWS.normal(size=(size, 4)).astype(np.float32) for size in (5, 1, 9)])
-ATTENTIONS = {"attention", "gated attention", "one-layer attention", "dot-product attention"}
+ATTENTIONS = {
+    "attention",
+    "gated attention",
+    "biased attention",
+    "biased gated attention",
+    "one-layer attention",
+    "dot-product attention",
+}
 
 
 def is_linear(name, level, likelihood):
