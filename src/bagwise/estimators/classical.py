@@ -16,7 +16,7 @@ from bagwise.estimators.calibration import check_folds, fit_slope, held_out_scor
 from bagwise.estimators.contract import BagEstimator
 from bagwise.estimators.learned import Learned, LearnedInstances, from_numbers, numbers_of
 from bagwise.inputs import Scaling, scaling
-from bagwise.quantities import yes_or_no
+from bagwise.quantities import real_number, yes_or_no
 
 
 class ClassicalEstimator(BagEstimator):
@@ -90,7 +90,7 @@ class ClassicalEstimator(BagEstimator):
         return {"slope": self.slope_}, {**scale, **numbers_of(self.learned_, "learned.")}
 
     def _restore(self, facts: dict[str, Any], numbers: dict[str, Tensor]) -> None:
-        self.slope_ = facts["slope"]
+        self.slope_ = real_number("slope", facts["slope"])
         self.scaling_ = Scaling(numbers["center"].numpy(), numbers["scale"].numpy())
         self.learned_ = from_numbers(self.learns, numbers, "learned.")
 
