@@ -18,6 +18,19 @@ def _fixed_draws():
     torch.manual_seed(5)
 
 
+@pytest.fixture
+def sealed(tmp_path):
+    """A folder with a manifest."""
+    from bagwise.manifests import write_manifest
+
+    folder = tmp_path / "sealed"
+    (folder / "inner").mkdir(parents=True)
+    (folder / "a.bin").write_bytes(b"one two three")
+    (folder / "inner" / "b.bin").write_bytes(b"four")
+    write_manifest(folder, "bags", count=2)
+    return folder
+
+
 @pytest.fixture(scope="session")
 def digits_run(tmp_path_factory):
     """A small run on digits; it is shared, so a test that changes one copies it first."""

@@ -15,16 +15,6 @@ class InterruptionError(Exception):
     pass
 
 
-@pytest.fixture
-def sealed(tmp_path):
-    folder = tmp_path / "sealed"
-    (folder / "inner").mkdir(parents=True)
-    (folder / "a.bin").write_bytes(b"one two three")
-    (folder / "inner" / "b.bin").write_bytes(b"four")
-    manifests.write_manifest(folder, "bags", count=2)
-    return folder
-
-
 def names_in(folder):
     return sorted(path.name for path in folder.iterdir())
 

@@ -9,16 +9,6 @@ from bagwise import files, manifests
 from bagwise.errors import InputError
 
 
-@pytest.fixture
-def sealed(tmp_path):
-    folder = tmp_path / "sealed"
-    (folder / "inner").mkdir(parents=True)
-    (folder / "a.bin").write_bytes(b"one two three")
-    (folder / "inner" / "b.bin").write_bytes(b"four")
-    manifests.write_manifest(folder, "bags", count=2)
-    return folder
-
-
 def rewrite_manifest(folder, **changes):
     path = folder / files.MANIFEST
     content = {**json.loads(path.read_text()), **changes}
