@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
-from bagwise.runs import Run, assist
+from bagwise.errors import InputError
+from bagwise.runs import Run, assist, execute
 from bagwise.runs.assisting import leading
 from bagwise.training.ranks import Ranks
 from command_line import bagwise
@@ -97,6 +98,17 @@ def test_the_others_are_told_once_and_never_left_waiting(tmp_path, monkeypatch):
     with pytest.raises(RuntimeError), leading():
         raise RuntimeError("refused")
     assert ranks.told[1:] == [""]
+
+
+def test_a_finished_run_and_a_refusal_leave_nobody_waiting(digits_run, tmp_path, monkeypatch):
+    ranks = Recorded()
+    monkeypatch.setattr("bagwise.runs.assisting.current", lambda: ranks)
+    again = {**digits_run.parameters, "parameters": {}}
+    assert execute(digits_run.folder, again, resume=True).folder == digits_run.folder
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(InputError, match="is not a run"):
+        execute(tmp_path, again)
+    assert ranks.told == ["", ""]
 
 
 def test_who_is_told_of_nothing_does_nothing(monkeypatch):

@@ -40,13 +40,24 @@ def execute(
     description : {"data": what ``split_source`` takes, "parameters": what BagClassifier takes}
     resume : go on with a run that was cut; a finished one is returned as it is
     """
-    folder, description = Path(folder), _located(description)
+    with leading() as leader:  # around all of it: whatever is refused or finished, the other processes hear of it
+        return _execute(Path(folder), _located(description), leader, resume, progress, should_stop)
+
+
+def _execute(
+    folder: Path,
+    description: dict[str, Any],
+    leader: Leader,
+    resume: bool,
+    progress: Progress | None,
+    should_stop: Callable[[], bool],
+) -> Run:
     if not (folder / PARAMETERS).exists() and not is_unused(folder):
         raise InputError(f"{folder} exists and is not a run; choose a new folder")
     if (folder / MANIFEST).exists() and not (folder / CHECKPOINT).exists():  # finished: it may be read-only
         _agreed(folder, description, resume)
         return Run(folder)
-    with leading() as leader, sole_writer(folder):
+    with sole_writer(folder):
         description = _agreed(folder, description, resume)
         if not (folder / MANIFEST).exists():  # else another process ended it just before the claim
             _make(folder, description, leader, progress, should_stop)
