@@ -76,6 +76,7 @@ class Trainer:
                 self.device,
                 self.memory,
                 self.settings.most_instances,
+                self.settings.precision,
             )
         )
         with torch.random.fork_rng(devices=[self.device] if self.device.type == "cuda" else []), self.progress:

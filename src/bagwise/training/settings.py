@@ -11,6 +11,7 @@ from torch import nn, optim
 from bagwise.errors import InputError
 from bagwise.names import canonical, choose
 from bagwise.quantities import real_number, whole_number
+from bagwise.training.precision import PRECISIONS
 
 SCHEDULES: dict[str, Callable[[float], float]] = {
     "constant": lambda done: 1.0,
@@ -33,6 +34,7 @@ class TrainingSettings:
     patience: int | None = None
     averaging: float = 0.0
     most_instances: int | None = None
+    precision: str = "full"
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -47,6 +49,7 @@ class TrainingSettings:
             "most_instances": None
             if self.most_instances is None
             else whole_number("most_instances", self.most_instances, least=1),
+            "precision": choose(self.precision, {name: name for name in PRECISIONS}, "precision"),
             "seed": whole_number("seed", self.seed, least=0),
         }
         for name, value in checked.items():  # plain numbers from now on, which a checkpoint can hold

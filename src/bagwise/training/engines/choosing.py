@@ -18,6 +18,7 @@ from bagwise.training.engines.contract import Engine, Problem
 from bagwise.training.engines.distributed_engine import DistributedEngine
 from bagwise.training.engines.torch_engine import TorchEngine
 from bagwise.training.fused.reach import OutOfReach, take_apart
+from bagwise.training.precision import check_precision
 from bagwise.training.ranks import Ranks, current
 from bagwise.training.settings import TrainingSettings
 from bagwise.training.tasks import Task
@@ -51,11 +52,12 @@ def choose_engine(
     Several processes share a run by the engine of torch, under its name: they may go on with what one has begun.
     """
     name, ranks = choose(name, {engine: engine for engine in ENGINES}, "engine"), current()
+    check_precision(settings.precision, device)
     if ranks.size > 1:
         return _distributed(name, settings.batch_size, ranks)
     if name == "torch":
         return Choice("torch", TorchEngine)
-    obstacle = _obstacle(model, likelihood, task, settings.most_instances, device)
+    obstacle = _obstacle(model, likelihood, task, settings, device)
     if name == "fused" and obstacle:
         raise InputError(f"engine 'fused' cannot train this: {obstacle}; use engine='auto' or 'torch'")
     reason = obstacle or (_slower(model, task, settings) if name == "auto" else "")
@@ -79,14 +81,19 @@ def _fused(problem: Problem) -> Engine:
     return FusedEngine(problem)
 
 
-def _obstacle(model: nn.Module, likelihood: Likelihood, task: Task, most: int | None, device: torch.device) -> str:
+def _obstacle(
+    model: nn.Module, likelihood: Likelihood, task: Task, settings: TrainingSettings, device: torch.device
+) -> str:
     """Why the fused engine cannot train a model, or nothing."""
     if device.type != "cpu":
         return f"it computes on the CPU, and the device is {device.type}"
+    if settings.precision != "full":
+        return "it computes in full precision"
     try:
         parts = take_apart(model, likelihood)
     except OutOfReach as reason:
         return str(reason)
+    most = settings.most_instances
     held_at_once = most is None and not parts.augmentations
     if held_at_once and task.bags.n_instances * math.prod(task.bags.instance_shape) > MOST_NUMBERS:
         return "the instances are too many to be held in memory as floats"

@@ -29,6 +29,7 @@ class Problem(NamedTuple):
     device: torch.device
     memory: float = math.inf  # bytes that a step may hold of its instances
     most_instances: int | None = None  # of a bag in a step
+    precision: str = "full"
 
 
 class Sums(NamedTuple):

@@ -12,6 +12,7 @@ from bagwise.places import Place, drawing, seat
 from bagwise.randomness import Purpose
 from bagwise.training.batches import tensor
 from bagwise.training.engines.contract import Diverged, Engine, Problem, Sums
+from bagwise.training.precision import halve
 from bagwise.training.sampling import draw_instances
 from bagwise.training.streaming import Budget
 
@@ -24,6 +25,7 @@ class TorchEngine(Engine):
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
+        self.model = halve(problem.model, problem.device) if problem.precision == "mixed" else problem.model
         self.budget = Budget(problem.memory)
         self.parameters = list(problem.model.parameters())
         self.drawing = drawing(problem.model)
@@ -51,7 +53,7 @@ class TorchEngine(Engine):
         if most is not None:
             bags = draw_instances(bags, chosen, most, self.problem.seed, step)
             chosen = np.arange(len(bags))
-        return self.budget.scores(self.problem.model, bags, chosen, self.problem.device)
+        return self.budget.scores(self.model, bags, chosen, self.problem.device)
 
     def _step(self, number: int, chosen: np.ndarray, step: int) -> Sums:
         """One forward and one backward pass over a packed batch."""
