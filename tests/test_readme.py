@@ -1,6 +1,7 @@
 """What the README says runs."""
 
 import contextlib
+import re
 
 import numpy as np
 import pandas as pd
@@ -8,7 +9,9 @@ import pytest
 
 from documented import ROOT, blocks, commands, execute, parse
 
-BLOCKS = blocks((ROOT / "README.md").read_text(encoding="utf-8"))
+TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = blocks(TEXT)
+MEASURED = re.findall(r"^\| (.+) \| (.+) \| \[table\]\((.+)\) \|$", TEXT, flags=re.MULTILINE)
 PYTHON = [block for block in BLOCKS if block.language == "python"]
 
 
@@ -23,3 +26,15 @@ def test_python_blocks_run(block, tmp_path):
 @pytest.mark.parametrize("words", commands(BLOCKS), ids=" ".join)
 def test_commands_are_understood(words):
     assert parse(words)
+
+
+@pytest.mark.parametrize(("measured", "where"), [row[1:] for row in MEASURED], ids=[row[0] for row in MEASURED])
+def test_measured_numbers_stand_in_the_file_behind_them(measured, where):
+    numbers = re.findall(r"\d+\.\d+(?:±\d+\.\d+)?|\d{2,}(?= µs| ms| MB)", measured)
+    results = (ROOT / where).read_text(encoding="utf-8")
+    assert numbers
+    assert [number for number in numbers if not re.search(rf"(?<![\d.]){re.escape(number)}(?!\d)", results)] == []
+
+
+def test_there_are_measured_numbers():
+    assert len(MEASURED) >= 5
