@@ -55,20 +55,6 @@ def test_it_is_the_method_of_the_article(seed, kernel):
     assert (guess[of_positive] == -1).any()  # some were guessed anew
 
 
-@pytest.mark.parametrize(
-    "parameters", [{}, {"class_weight": "balanced"}, {"kernel": "linear"}, {"gamma": 0.7}], ids=str
-)
-def test_bags_of_one_instance_are_a_plain_machine(parameters):
-    draws = np.random.default_rng(5)
-    rows = draws.normal(size=(80, 3))
-    labels = (rows[:, 0] + draws.normal(size=80) > 0.7).astype(int)
-    machine = SVC(C=2.0, tol=1e-8, **parameters).fit(rows, labels)
-    model = MiSVM(C=2.0, **PLAIN, **parameters).fit(rows, labels)
-    fresh = draws.normal(size=(50, 3))
-    np.testing.assert_allclose(model.decision_function(fresh), machine.decision_function(fresh), atol=1e-5)
-    assert len(model.objective_) == 1
-
-
 def test_the_best_labels_are_the_best_of_all_that_bags_allow():
     draws = np.random.default_rng(6)
     offsets, positive = np.array([0, 3, 5, 7]), np.repeat([True, False, True], [3, 2, 2])

@@ -83,20 +83,6 @@ def test_in_the_end_the_objective_is_that_of_the_greatest_score_of_each_bag(seed
     assert (np.diff(model.objective_) <= 0).all()
 
 
-@pytest.mark.parametrize(
-    "parameters", [{}, {"class_weight": "balanced"}, {"kernel": "linear"}, {"gamma": 0.7}], ids=str
-)
-def test_bags_of_one_instance_are_a_plain_machine(parameters):
-    draws = np.random.default_rng(5)
-    rows = draws.normal(size=(80, 3))
-    labels = (rows[:, 0] + draws.normal(size=80) > 0.7).astype(int)
-    machine = SVC(C=2.0, tol=1e-8, **parameters).fit(rows, labels)
-    model = MISVM(C=2.0, **PLAIN, **parameters).fit(rows, labels)
-    fresh = draws.normal(size=(50, 3))
-    np.testing.assert_allclose(model.decision_function(fresh), machine.decision_function(fresh), atol=1e-5)
-    assert len(model.objective_) == 1
-
-
 def test_points_are_positive_bags_and_negative_instances():
     bags = Bags.from_list([np.zeros((2, 1)), np.zeros((3, 1)), np.zeros((1, 1))])
     unknown = unknown_of(bags, np.array([True, False, True]))
