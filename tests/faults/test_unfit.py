@@ -107,6 +107,17 @@ def test_a_patient_on_both_sides_is_refused_unless_it_is_asked_for(tmp_path):
     assert Run(tmp_path / "run").test_bags().groups.tolist()[:3] == ["p1", "q", "p3"]
 
 
+def test_a_patient_who_was_learned_from_judges_no_model_unless_it_is_asked_for(tmp_path):
+    save_bags(grouped(NEEDLES, [f"p{number // 2}" for number in range(20)]), tmp_path / "bags")
+    save_bags(grouped(NEEDLES[:8], list("abcdefgh")), tmp_path / "strangers")
+    run_quietly("train", "bags", "run", "--test", "0.2", "--epochs", "1", "--engine", "torch", cwd=tmp_path)
+    said = refusal("evaluate", "run", "bags", cwd=tmp_path)
+    assert "8 groups (patients) of the test bags of 'bags' are trained on too: p" in said
+    run_quietly("evaluate", "run", "bags", "--ungrouped", cwd=tmp_path)
+    run_quietly("evaluate", "run", "strangers", cwd=tmp_path)
+    run_quietly("evaluate", "run", cwd=tmp_path)
+
+
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 def test_numbers_that_are_not_finite_are_refused_with_bag_row_and_count(tmp_path, bad):
     rows = features()

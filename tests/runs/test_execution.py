@@ -11,6 +11,7 @@ from bagwise.evaluation import evaluate
 from bagwise.files import sha256
 from bagwise.manifests import damages
 from bagwise.runs import Run, execute
+from bagwise.runs.run import read_table
 from bagwise.storage import save_bags
 from bagwise.training import TrainingStopped
 
@@ -32,8 +33,9 @@ def test_a_run_holds_everything_and_can_be_repeated_from_its_own_parameters(tmp_
     names = {path.name for path in (tmp_path / "run").iterdir()}
     assert names == {
         *("parameters.json", "environment.json", "model", "history.csv", "predictions.csv", "weights.npy"),
-        *("metrics.json", "manifest.json"),
+        *("metrics.json", "training.csv", "manifest.json"),
     }
+    assert len(read_table(tmp_path / "run" / "training.csv")) == len(run.parts().training)
     assert set(run.parameters["parameters"]) == set(BagClassifier().get_params())
     again = execute(tmp_path / "again", run.parameters)
     for name in ("model/model.safetensors", "predictions.csv", "weights.npy", "metrics.json"):

@@ -3,7 +3,7 @@ import numpy as np
 from bagwise.bags import Bags
 from bagwise.evaluation.grouping import by_group
 from bagwise.runs import prediction_rows, weight_rows
-from bagwise.runs.rows import empty_rows, group_rows
+from bagwise.runs.rows import empty_rows, group_rows, training_rows
 
 BAGS = Bags.from_list(
     [np.zeros((1, 2)), np.zeros((2, 2))],
@@ -65,3 +65,10 @@ def test_groups_without_labels_have_lines_without_them():
 
 def test_a_bag_without_instances_has_a_line():
     assert empty_rows(["a"]) == [{"bag": "a", "status": "empty", "n_instances": 0}]
+
+
+def test_a_line_a_bag_says_what_it_was_used_for():
+    named = Bags.from_list([[[1.0]], [[2.0]]], names=["a", "b"])
+    grouped = named.replace(groups=np.array(["p", "q"]))
+    assert [*training_rows(named, "training")] == [{"bag": "a", "use": "training"}, {"bag": "b", "use": "training"}]
+    assert [row["group"] for row in training_rows(grouped, "validation")] == ["p", "q"]

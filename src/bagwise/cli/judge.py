@@ -22,6 +22,9 @@ def evaluate(
     run: RunFolder,
     data: Annotated[str | None, typer.Argument(help="DATA with labels; the run's own test bags if not given.")] = None,
     data_option: DataOption = None,
+    ungrouped: Annotated[
+        bool, typer.Option("--ungrouped", help="DATA may hold patients of the training bags.")
+    ] = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -35,6 +38,8 @@ def evaluate(
     output = Output(quiet, as_json)
     trained = Run(run)
     bags = trained.test_bags() if data is None else open_source(data, **read_options(data_option or [])).judged
+    if data is not None and not ungrouped:
+        trained.check_unseen(bags, data)
     judged = judge(BagEstimator.load(trained.folder / "model"), bags, known_labels(bags, data or "test"))
     output.metrics(judged.metrics)
     output.result(judged.metrics)

@@ -1,7 +1,7 @@
 """Making a run: parameters first, then training with checkpoints, then everything that is judged and shown."""
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,8 @@ from bagwise.names import canonical
 from bagwise.runs.assisting import Leader, leading
 from bagwise.runs.environment import describe_environment
 from bagwise.runs.parts import Parts, known_labels, split_source
-from bagwise.runs.rows import group_rows, prediction_rows
-from bagwise.runs.run import CHECKPOINT, KIND, PARAMETERS, REPORT, Run, write_table
+from bagwise.runs.rows import group_rows, prediction_rows, training_rows
+from bagwise.runs.run import CHECKPOINT, KIND, PARAMETERS, REPORT, TRAINING, Run, write_table
 from bagwise.sources import located
 from bagwise.training import Progress, TrainingStopped
 from bagwise.training.ranks import current
@@ -111,6 +111,7 @@ def _write_results(folder: Path, estimator: BagClassifier, parts: Parts, judged:
     rows = prediction_rows(estimator.classes_, test, judged.probabilities, labels, threshold)
     estimator.save(folder / "model")
     write_table(folder / "history.csv", [record.as_dict() for record in estimator.history_])
+    write_table(folder / TRAINING, _learned_from(parts))
     write_table(folder / "predictions.csv", rows)
     if test.groups is not None:
         grouped = by_group(targets, judged.probabilities, test.groups)
@@ -119,6 +120,12 @@ def _write_results(folder: Path, estimator: BagClassifier, parts: Parts, judged:
     write_json(folder / "metrics.json", judged.metrics)
     facts = {"test_bags": fingerprint(test), "set_aside": list(parts.set_aside)}
     write_manifest(folder, KIND, passing={CHECKPOINT, REPORT}, **facts)
+
+
+def _learned_from(parts: Parts) -> Iterator[dict[str, Any]]:
+    yield from training_rows(parts.training, "training")
+    if parts.validation is not None:
+        yield from training_rows(parts.validation, "validation")
 
 
 def _write_weights(path: Path, judged: Evaluation) -> None:

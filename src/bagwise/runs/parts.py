@@ -1,5 +1,6 @@
 """The training and the test bags of a run, found again from a few words and numbers."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -80,7 +81,7 @@ def _alike(parts: Parts, data: str, ungrouped: bool) -> Parts:
             f"'{training.extractor}'; extract the features again"
         )
     if not ungrouped and training.groups is not None and test.groups is not None:
-        _check_apart(training.groups, test.groups, data)
+        check_apart(training.groups.tolist(), test.groups, data)
     try:
         known_class_numbers(known_labels(test, data), np.unique(known_labels(training, data)), len(test))
     except InputError as error:
@@ -88,9 +89,9 @@ def _alike(parts: Parts, data: str, ungrouped: bool) -> Parts:
     return parts
 
 
-def _check_apart(trained: np.ndarray, judged: np.ndarray, data: str) -> None:
+def check_apart(trained: Iterable[Any], judged: np.ndarray, data: str) -> None:
     """No patient is on both sides, however the two sets of bags write their names."""
-    if shared := sorted({*map(str, trained.tolist())} & {*map(str, judged.tolist())}):
+    if shared := sorted({*map(str, trained)} & {*map(str, judged.tolist())}):
         raise InputError(
             f"{len(shared)} groups (patients) of the test bags of '{data}' are trained on too: {', '.join(shared[:10])}"
             f"{' …' * (len(shared) > 10)}; leave their bags out of one of the two, or allow it with --ungrouped"

@@ -26,6 +26,12 @@ def prediction_rows(
         yield row
 
 
+def training_rows(bags: Bags, use: str) -> Iterator[dict[str, Any]]:
+    """A line a bag: name, what it was used for, group where there is one."""
+    for bag in range(len(bags)):
+        yield {"bag": bags.name(bag), "use": use} | ({} if bags.groups is None else {"group": bags.groups[bag]})
+
+
 def group_rows(classes: np.ndarray, grouped: Grouped, threshold: float = EVEN) -> list[dict[str, Any]]:
     """A line a group (a patient): its bags, its label where known, the class decided for, the mean probabilities."""
     decided = classes[decide(grouped.probabilities, threshold)]

@@ -4,6 +4,7 @@ parameters.json    the data, the estimator's parameters, the split: enough to re
 environment.json   versions and machine
 model/             the fitted estimator
 history.csv        a line an epoch
+training.csv       a line a bag that was learned from
 predictions.csv    a line a test bag
 groups.csv         a line a group (a patient) of test bags, where there are groups
 weights.npy        the weight of each instance of the test bags, in their order
@@ -28,11 +29,12 @@ from bagwise.formats.blaming import blaming
 from bagwise.formats.numpy_files import read_npy
 from bagwise.manifests import read_sealed
 from bagwise.runs.contents import checked_history, checked_metrics, checked_parameters, checked_predictions
-from bagwise.runs.parts import Parts, split_source
+from bagwise.runs.parts import Parts, check_apart, split_source
 
 KIND = "bagwise run"
 PARAMETERS = "parameters.json"
 CHECKPOINT = "checkpoint.safetensors"  # there while training goes on
+TRAINING = "training.csv"
 REPORT = "report.html"  # made from the rest, and made again at will
 NEEDED = (
     *(PARAMETERS, "environment.json", "model/model.json", "history.csv"),
@@ -112,6 +114,13 @@ class Run:
         """The path of a file; whatever is wrong with its content is said of it."""
         with blaming(self.folder / name, "does not hold what a run consists of", "restore the run from a copy"):
             yield self.folder / name
+
+    def check_unseen(self, bags: Bags, data: str) -> None:
+        """Refuse bags of patients that the model learned from; the first runs did not write down which."""
+        if bags.groups is not None and (self.folder / TRAINING).exists():
+            with self._whole(TRAINING) as path:
+                trained = [row["group"] for row in read_table(path) if "group" in row]
+            check_apart(trained, bags.groups, data)
 
     def parts(self) -> Parts:
         """The training and test bags, opened again from where they came."""
