@@ -13,7 +13,7 @@ ORDER = [
     ["names", "quantities", "files", "claims", "manifests", "randomness", "places"],
     ["segments", "dropout"],
     ["bags"],
-    ["curves", "likelihoods", "inputs", "encoders", "writing", "storage", "splits", "folds", "figures"],
+    ["curves", "likelihoods", "inputs", "encoders", "writing", "storage", "splits", "folds", "figures", "working"],
     ["pooling"],
     ["formats", "slides"],
     ["augmentation"],

@@ -1,7 +1,10 @@
 """bagwise extract, as a user runs it."""
 
+import contextlib
 import json
+import os
 import shlex
+import shutil
 import signal
 import subprocess
 import time
@@ -67,6 +70,42 @@ def test_an_interrupted_extraction_leaves_nothing_behind_and_says_how_to_go_on(t
     assert not (tmp_path / "bags").exists()
 
 
+def test_workers_give_the_bags_of_one_process(tiles, tmp_path):
+    assert bagwise("extract", tiles, "--out", tmp_path / "one", "--quiet").returncode == 0
+    shutil.rmtree(tiles / "features-pixels")
+    told = json.loads(bagwise("extract", tiles, "--out", tmp_path / "two", "--workers", "2", "--json").stdout)
+    assert (told["done"], told["packed"]) == (["one", "two"], 2)
+    for path in (tmp_path / "one").iterdir():
+        assert path.read_bytes() == (tmp_path / "two" / path.name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.full)]
+)
+def test_a_signal_ends_the_workers_and_leaves_nothing_behind(tmp_path, number, code):
+    """Ctrl-C reaches all processes of a terminal, termination the command alone."""
+    write_pyramid(tmp_path / "one.tif", levels=2)
+    tiles = tmp_path / "tiles"
+    tile_to_file(tmp_path / "one.tif", tiles, Wish(size=16, mpp=0.25))
+    words = command("extract", tiles, "--out", tmp_path / "bags", "--batch-size", "1", "--workers", "2")
+    process = subprocess.Popen(words, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True)
+    try:
+        while not list(tiles.glob("features-pixels/.*.draft")):
+            assert process.poll() is None
+            time.sleep(0.01)
+        (os.killpg if number == signal.SIGINT else os.kill)(process.pid, number)
+        said = process.communicate(timeout=60)[1]
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    assert process.returncode == code
+    assert shlex.split(said.split("to go on:")[1])[1:] == words[3:]
+    assert "Traceback" not in said
+    assert list(tiles.glob("features-pixels/*")) == list(tiles.glob("features-pixels/.*")) == []
+    assert not (tmp_path / "bags").exists()
+
+
 def test_mistakes_are_refused_at_once(tiles, tmp_path):
     (tmp_path / "notes.txt").touch()
     assert "holds files that are not bags" in refused(bagwise("extract", tiles, "--out", tmp_path))
@@ -77,6 +116,10 @@ def test_mistakes_are_refused_at_once(tiles, tmp_path):
     (tmp_path / "labels.csv").write_text("slide_id,label\none,0\none.tif,1\n")
     twice = refused(bagwise("extract", tiles, "--out", tmp_path / "bags", "--labels", tmp_path / "labels.csv"))
     assert "two rows speak of one slide" in twice
+    none = refused(bagwise("extract", tiles, "--out", tmp_path / "bags", "--workers", "0"))
+    assert "workers is 0; it must be a whole number of at least 1" in none
+    nowhere = refused(bagwise("extract", tiles, "--out", tmp_path / "bags", "--backend", "dask"))
+    assert "--backend dask needs --scheduler ADDRESS" in nowhere
     start = time.monotonic()
     unknown = bagwise("extract", tiles, "--out", tmp_path / "bags", "--encoder", "no-such-encoder")
     assert "no-such-encoder" in refused(unknown)

@@ -5,6 +5,7 @@ import sys
 import numpy as np
 import pytest
 
+from bagwise.claims import claimed
 from bagwise.sources import open_source
 from bagwise.storage import load_bags
 from command_line import bagwise, refused
@@ -19,6 +20,10 @@ def job(tmp_path):
         folder = trident_slide(tmp_path, f"s{number:02}", features(4, seed=number), grid(4))
         rows.append([f"p{number // 2}", f"s{number:02}.svs", "yes" if number % 4 < 2 else "no"])
     return folder, write_table(tmp_path / "labels.csv", rows)
+
+
+def bytes_of(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 def test_features_are_packed_and_what_was_found_is_told(job, tmp_path):
@@ -58,7 +63,39 @@ def test_refusals_name_the_place_and_the_fix(job, tmp_path):
         bagwise("import", folder, "--labels", labels, "--out", out, "--bag", "tile")
     )
     assert "not a folder of bags" in refused(bagwise("import", folder, "--labels", labels, "--out", folder))
+    assert "workers is 0" in refused(bagwise("import", folder, "--labels", labels, "--out", out, "--workers", "0"))
+    nobody = bagwise("import", folder, "--labels", labels, "--out", out, "--scheduler", "tcp://here:1")
+    assert "--scheduler belongs to --backend dask" in refused(nobody)
     assert not out.exists()
+
+
+def test_workers_and_commands_that_share_give_the_bags_of_one_process(job, tmp_path):
+    folder, labels = job
+    (folder / "s03.h5").write_bytes(b"cut")
+    words, told = ("import", folder, "--labels", labels, "--skip-bad", "--json"), []
+    for name, flags in {"one": (), "two": ("--workers", "2"), "shared": ("--shared",)}.items():
+        result = bagwise(*words, "--out", name, *flags, cwd=tmp_path)
+        told.append({**json.loads(result.stdout), "out": ""})
+        assert bytes_of(tmp_path / name) == bytes_of(tmp_path / "one")
+    assert told[0].items() <= told[1].items()
+    assert (told[1]["bad"], len(told[1]["done"])) == (told[0]["bad"], 11)
+    assert told[1] == told[2]
+
+
+def test_a_command_that_is_not_the_last_says_who_has_the_rest_in_hand(job, tmp_path):
+    folder, labels = job
+    words = ("import", folder, "--labels", labels, "--out", "bags", "--shared")
+    with claimed(tmp_path / "bags.parts" / "s05.claim"):
+        said = bagwise(*words, cwd=tmp_path)
+        assert said.returncode == 0
+        assert "s05 is in the hands of process" in said.stdout
+        assert "nothing packed yet: run the same command again" in said.stdout
+        assert list(json.loads(bagwise(*words, "--json", cwd=tmp_path).stdout)["elsewhere"]) == ["s05"]
+    with claimed(tmp_path / ".bags.claim"):
+        assert "another command packs bags, or has packed it" in bagwise(*words, cwd=tmp_path).stdout
+    assert "wrote 12 bags, 48 instances" in bagwise(*words, cwd=tmp_path).stdout
+    assert "if others of this command have packed them, all is done" in refused(bagwise(*words, cwd=tmp_path))
+    assert "--shared does not go with --overwrite" in refused(bagwise(*words, "--overwrite", cwd=tmp_path))
 
 
 def test_clams_extractor_is_named_by_the_user_and_quiet_says_nothing(tmp_path):

@@ -1,8 +1,8 @@
 import pytest
 
 from bagwise.cli.workers import chosen_workers
-from bagwise.comparing.cluster import Cluster
 from bagwise.errors import InputError
+from bagwise.working.cluster import Cluster
 
 
 def test_flags_choose_processes_or_a_cluster():

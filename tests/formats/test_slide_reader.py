@@ -47,11 +47,11 @@ class Given(FeatureFolder):
 )
 def test_a_slide_that_does_not_fit_ends_the_reading_or_is_noted(changes, message):
     folder = Given(a=FIRST, b=FIRST._replace(**changes), c=FIRST)
-    reader = SlideReader(folder)
+    reader = SlideReader(folder.read)
     reader.read("a")
     with pytest.raises(InputError, match=f"{message}.*--skip-bad"):
         reader.read("b")
-    patient = SlideReader(folder, skip_bad=True)
+    patient = SlideReader(folder.read, skip_bad=True)
     assert [patient.read(name) is not None for name in "abc"] == [True, False, True]
     assert list(patient.bad) == ["b"]
     assert patient.extractor == "uni"
@@ -60,6 +60,6 @@ def test_a_slide_that_does_not_fit_ends_the_reading_or_is_noted(changes, message
 def test_an_empty_slide_is_set_aside_and_a_bad_first_one_decides_nothing():
     empty = FIRST._replace(features=np.empty((0, 3)))
     bad = FIRST._replace(features=np.full((1, 9), np.inf), extractor="other")
-    reader = SlideReader(Given(a=empty, b=bad, c=FIRST), skip_bad=True)
+    reader = SlideReader(Given(a=empty, b=bad, c=FIRST).read, skip_bad=True)
     assert [reader.read(name) is not None for name in "abc"] == [False, False, True]
     assert (reader.empty, list(reader.bad), reader.extractor) == (["a"], ["b"], "uni")

@@ -1,6 +1,7 @@
 """Extraction: cut and resumed, or shared by processes, it gives the same files; the bags are the tiles' features."""
 
 import contextlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,10 +16,13 @@ from bagwise.manifests import damages
 from bagwise.slides.extraction import extract, feature_file
 from bagwise.slides.labels import Labelled
 from bagwise.slides.packing import pack
+from bagwise.slides.promised import Promised
 from bagwise.slides.slide import Slide
 from bagwise.slides.tile_files import list_tiles, tile_to_file
 from bagwise.slides.tiling import Wish
 from bagwise.storage import load_bags
+from local_cluster import local_cluster
+from slides.mean_colour import MeanColour, mean_colour_elsewhere, not_there, told_mean_colour
 from slides.slide_files import REAL, needs_real_slide, write_pyramid
 
 pytest.importorskip("openslide")
@@ -41,15 +45,6 @@ print(",".join(found.done), len(found.elsewhere), sep=";")
 """
 
 
-class MeanColour:
-    """An extractor without a network."""
-
-    name = "mean colour"
-
-    def features(self, tiles):
-        return (tiles.mean(axis=(1, 2)) / 255).astype(np.float16)
-
-
 MEAN = MeanColour()
 
 
@@ -66,6 +61,10 @@ def make_tiles(folder, count):
 
 def feature_files(tiles):
     return {path.name: path.read_bytes() for path in tiles.glob("features-*/*.npy")}
+
+
+def bytes_of(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 def left_behind(tiles):
@@ -185,7 +184,7 @@ def test_slides_that_another_process_ends_meanwhile_are_found_done(tiles):
             return super().features(batch)
 
     found = extract(tiles, Watching())
-    assert (found.done, found.skipped, found.elsewhere) == (["slide-2", "slide-1"], ["slide-0"], {})
+    assert (found.done, found.skipped, found.elsewhere) == (["slide-1", "slide-2"], ["slide-0"], {})
 
 
 def start(tiles):
@@ -228,6 +227,42 @@ def test_two_processes_share_a_folder_without_doing_a_slide_twice(tmp_path):
     assert sorted(",".join(done for done, _ in said if done).split(",")) == [f"slide-{number}" for number in range(6)]
     assert any(elsewhere == "0" for _, elsewhere in said)  # the last one knows that all is done
     assert left_behind(tiles) == []
+
+
+def test_workers_give_the_same_bags_and_build_the_extractor_once_each(tmp_path):
+    """Six slides by two processes; the bags bear the hashes of those of one process."""
+    tiles = make_tiles(tmp_path, 6)
+    (tmp_path / "built").mkdir()
+    promised, heard = Promised("mean colour", told_mean_colour, (tmp_path / "built",)), []
+    found = extract(tiles, promised, batch_size=2, workers=2, progress=lambda *told: heard.append(told))
+    assert (found.done, heard[-1]) == ([f"slide-{number}" for number in range(6)], (6, 6))
+    assert 1 <= len(list((tmp_path / "built").iterdir())) <= 2
+    of_two = feature_files(tiles)
+    pack(tiles, tmp_path / "two", promised)
+    shutil.rmtree(tiles / "features-mean-colour")
+    extract(tiles, MEAN)
+    pack(tiles, tmp_path / "one", MEAN)
+    assert feature_files(tiles) == of_two
+    assert bytes_of(tmp_path / "two") == bytes_of(tmp_path / "one")
+    assert left_behind(tiles) == []
+
+
+def test_a_cluster_gives_the_same_features_from_any_folder(tiles, tmp_path, monkeypatch):
+    extract(tiles, MEAN)
+    here = feature_files(tiles)
+    shutil.rmtree(tiles / "features-mean-colour")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "elsewhere").mkdir()
+    away = Promised("mean colour", mean_colour_elsewhere, (tmp_path / "elsewhere",))
+    with local_cluster() as cluster:
+        assert len(extract("tiles", away, workers=cluster).done) == 3
+    assert feature_files(tiles) == here
+
+
+def test_an_extractor_that_cannot_be_built_is_no_fault_of_the_slides(tiles):
+    with pytest.raises(InputError, match="extractor 'x' is unknown"):
+        extract(tiles, Promised("x", not_there, ("x",)), skip_bad=True)
+    assert list(tiles.glob("features-*/*")) == []
 
 
 @needs_real_slide

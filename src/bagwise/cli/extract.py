@@ -1,5 +1,7 @@
 """bagwise extract: tiles of whole slides → features → bags."""
 
+import contextlib
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -8,6 +10,7 @@ import typer
 from bagwise.cli.app import app
 from bagwise.cli.interruption import interruptible, tell_the_way_on
 from bagwise.cli.output import Json, Output, Quiet
+from bagwise.cli.workers import Backend, Scheduler, Workers, chosen_workers, tell_elsewhere
 
 SLIDE, LABEL, CASE = "slide_id", "label", "case_id"
 
@@ -24,12 +27,16 @@ def extract(
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")] = "auto",
     download: Annotated[bool, typer.Option("--download", help="Let timm fetch weights over the network.")] = False,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out slides that are bad or unlabelled.")] = False,
+    workers: Workers = 1,
+    backend: Backend = "joblib",
+    scheduler: Scheduler = None,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Turn the tiles of each slide into features and pack them into bags; run again, it goes on where it stopped.
 
-    Several processes may work on one folder: a slide is done by one of them, and the last one packs the bags. With
+    Several commands may work on one folder, each with workers of its own: a slide is done by one of them, and the last
+    command packs the bags. Workers of a Dask cluster must see TILES and the slides under the same paths. With
     --regions a bag is called SLIDE@X-Y; without --labels, bags.csv lists the names to label.
     """
     from bagwise.files import check_writable
@@ -38,14 +45,15 @@ def extract(
     from bagwise.slides.tile_files import check_target, list_tiles
 
     output = Output(quiet, as_json)
+    where = chosen_workers(workers, backend, scheduler)
     check_openslide()
     check_encoder(encoder)
     names = [bag.name for entry in list_tiles(tiles) for bag in divided(entry, regions)]
     check_target(out)  # mistakes are told before torch is imported
     check_writable(out)
     known = None if labels is None else _labels(labels, names, skip_bad, output)
-    extractor = _extractor(encoder, device, download)
-    found = _extract(tiles, extractor, slides, batch_size, skip_bad, output)
+    extractor = _promised(encoder, device, download)
+    found = _extract(tiles, extractor, where, output, slides=slides, batch_size=batch_size, skip_bad=skip_bad)
     packed = None
     if not found.elsewhere:
         packed = _pack(tiles, out, extractor, known, found, regions, output)
@@ -71,24 +79,37 @@ def _labels(path: Path, names: list[str], skip_bad: bool, output: Output) -> Any
     return labels
 
 
-def _extractor(name: str, device: str, download: bool) -> Any:
-    from bagwise.names import canonical
-    from bagwise.slides.packages import PIXELS
+def _promised(encoder: str, device: str, download: bool) -> Any:
+    from bagwise.slides.promised import Promised, extractor_name
 
-    if canonical(name) == PIXELS:
-        return None  # and torch is not needed
+    name = extractor_name(encoder)
+    return None if name is None else Promised(name, _build, (encoder, device, download))
+
+
+def _build(encoder: str, device: str, download: bool) -> Any:
+    """The extractor itself; any process that extracts calls this once, and it alone imports torch."""
     from bagwise.slides.extractors import named_extractor
     from bagwise.training.devices import resolve
 
-    extractor = named_extractor(name, download)
+    extractor = named_extractor(encoder, download)
     return extractor if extractor is None else extractor.to(resolve(device))
 
 
-def _extract(tiles: Path, extractor: Any, slides: Path | None, batch_size: int, skip_bad: bool, output: Output) -> Any:
+def _extract(tiles: Path, extractor: Any, where: Any, output: Output, **settings: Any) -> Any:
+    """With one process a bar for each slide, with several one for all of them."""
+    from bagwise.slides.extraction import extract
+
+    if where == 1:
+        with _watching(output) as watch:
+            return extract(tiles, extractor, watch=watch, **settings)
+    with output.progress("slides") as progress:  # a signal ends the workers at once: they hear of no request
+        return extract(tiles, extractor, workers=where, progress=progress, **settings)
+
+
+@contextlib.contextmanager
+def _watching(output: Output) -> Iterator[Callable[[str, int, int], None]]:
     from rich.console import Console
     from rich.progress import Progress
-
-    from bagwise.slides.extraction import extract
 
     with interruptible() as interruption, Progress(console=Console(stderr=True), disable=not output.talks) as bar:
         tasks: dict[str, Any] = {}
@@ -102,7 +123,7 @@ def _extract(tiles: Path, extractor: Any, slides: Path | None, batch_size: int, 
                 tasks[name] = bar.add_task(name.replace("[", "\\["), total=total)
             bar.update(tasks[name], completed=done)
 
-        return extract(tiles, extractor, slides, batch_size, skip_bad, watch)
+        yield watch
 
 
 def _pack(
@@ -125,10 +146,7 @@ def _tell(found: Any, tiles: Path, out: Path, packed: int | None, labelled: bool
         output.say(f"set aside {name}: it has no tiles")
     output.say(f"{len(found.done)} slide{'s' * (len(found.done) != 1)} extracted, {len(found.skipped)} done before")
     if found.elsewhere:
-        for name, owner in found.elsewhere.items():
-            output.say(f"{name} is in the hands of {owner}")
-        output.say("nothing packed yet: run the same command again when they are done")
-        output.say(f"if one died on another machine, remove its .claim file below {tiles} first")
+        tell_elsewhere(found.elsewhere, tiles, output)
     elif packed is not None:
         output.wrote(out, f"{packed} bag{'s' * (packed != 1)}")
         again = f"list labels for the names in {out / 'bags.csv'} (slide_id, label) and run it again with --labels"

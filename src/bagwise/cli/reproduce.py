@@ -10,7 +10,7 @@ from bagwise.cli.output import Json, Output, Quiet
 from bagwise.cli.workers import Backend, Scheduler, Workers, chosen_workers
 
 if TYPE_CHECKING:
-    from bagwise.comparing.cluster import Cluster
+    from bagwise.working.cluster import Cluster
 
 FIGURES = "figures"
 EXAMPLE = "Example: bagwise reproduce table1 --only musk1 --repeats 1 --workers 2"

@@ -10,16 +10,15 @@ from sklearn.utils import get_tags
 
 from bagwise.claims import clear_remains, sole_writer
 from bagwise.comparing.beginning import begin, check_place
-from bagwise.comparing.cluster import Cluster
 from bagwise.comparing.comparison import KIND, UNITS, Comparison, pages, unit_path
 from bagwise.comparing.plan import Material, Plan, build, open_material
-from bagwise.comparing.working import work
 from bagwise.errors import InputError
 from bagwise.evaluation.cross_validation import judge_split
 from bagwise.files import write_json
 from bagwise.manifests import write_manifest
-from bagwise.quantities import whole_number
 from bagwise.sources import located
+from bagwise.working.cluster import Cluster
+from bagwise.working.pieces import check_workers, work
 
 
 class Todo(NamedTuple):
@@ -42,8 +41,7 @@ def compare(
     progress : ``progress(done, of)`` hears of every unit
     """
     folder = Path(folder)
-    if not isinstance(workers, Cluster):
-        whole_number("workers", workers, least=1)
+    check_workers(workers)
     data, options = located(plan.data, plan.options)
     plan = plan._replace(data=data, options=options)
     material = open_material(plan)

@@ -56,7 +56,8 @@ class Clam(FeatureFolder):
 
     def _patches(self, slide: str) -> tuple[float | None, tuple[float, float] | None, np.ndarray | None]:
         """Tile size, the slide's bounds and the positions, of the file that CLAM's first step wrote."""
-        usual = (self.folder / "patches", self.folder.parent / "patches", self.folder.parent.parent / "patches")
+        place = self.folder.resolve()  # one that is given by half a path has its parents too
+        usual = (place / "patches", place.parent / "patches", place.parent.parent / "patches")
         for folder in (self.patches,) if self.patches is not None else usual:
             path = folder / f"{slide}.h5"
             if path.is_file():

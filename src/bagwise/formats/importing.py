@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,6 +33,13 @@ class Imported:
         return asdict(self)
 
 
+class Planned(NamedTuple):
+    """An import before the first slide is read."""
+
+    report: Imported
+    bags: list[tuple[str, list[str]]]  # names, and the slides of each
+
+
 def import_features(
     features: FeatureFolder,
     labels: dict[str, Label],
@@ -42,6 +49,7 @@ def import_features(
     extractor: str | None = None,
     skip_bad: bool = False,
     overwrite: bool = False,
+    give: Callable[[str], Slide] | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Imported:
     """Pack the slides that have features and a label; a bag is a slide, and its group is its case.
@@ -50,11 +58,11 @@ def import_features(
     extractor : the name of what made the features, where the files do not tell
     skip_bad : leave out slides that cannot be read, or that only the folder or only the labels name; without it the
         first of them ends the import, and nothing is written
+    give : gives a slide by its name, where it need not be read anew
     """
     check_out(Path(out), overwrite)
-    report = Imported()
-    planned = list(_planned(_chosen(features, labels, report, skip_bad), labels, by_case))
-    reader = SlideReader(features, extractor, skip_bad)
+    report, planned = plan_import(features, labels, by_case, skip_bad)
+    reader = SlideReader(give or features.read, extractor, skip_bad)
     with BagWriter(out) as writer:
         for done, (bag, slides) in enumerate(planned, start=1):
             found = [slide for name in slides if (slide := reader.read(name)) is not None]
@@ -67,6 +75,12 @@ def import_features(
         report.empty, report.bad, report.notes = reader.empty, reader.bad, reader.notes
         _check_any(features, report)
     return report
+
+
+def plan_import(features: FeatureFolder, labels: dict[str, Label], by_case: bool, skip_bad: bool) -> Planned:
+    """What will be packed, by names alone: a report that is still to be filled, and each bag's name and slides."""
+    report = Imported()
+    return Planned(report, list(_planned(_chosen(features, labels, report, skip_bad), labels, by_case)))
 
 
 def check_out(out: Path, overwrite: bool) -> None:

@@ -1,21 +1,23 @@
 """Slides of one folder, one by one: those that fit together are given, empty and bad ones set aside by name."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from bagwise.errors import InputError
-from bagwise.formats.contract import FeatureFolder, Slide
+from bagwise.formats.contract import Slide
 
 
 class SlideReader:
     """Gives slides of one extractor, with the same companions and the same kind of numbers as the first.
 
+    give : gives a slide by its name
     skip_bad : note a slide that cannot be read or does not fit, instead of ending there
     """
 
-    def __init__(self, features: FeatureFolder, extractor: str | None = None, skip_bad: bool = False) -> None:
-        self.features = features
+    def __init__(self, give: Callable[[str], Slide], extractor: str | None = None, skip_bad: bool = False) -> None:
+        self.give = give
         self.extractor = extractor
         self.skip_bad = skip_bad
         self.first: tuple[str, Slide] | None = None
@@ -26,7 +28,7 @@ class SlideReader:
     def read(self, name: str) -> Slide | None:
         """A slide that fits, or None for an empty or bad one."""
         try:
-            slide = self.features.read(name)
+            slide = self.give(name)
             if len(slide.features) == 0:
                 self.empty.append(name)
                 return None

@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from bagwise.comparing import compare
-from bagwise.comparing.cluster import Cluster
 from bagwise.comparing.plan import FOLDS, Plan
 from bagwise.errors import InputError
 from bagwise.estimators.methods import METHODS, method_name
 from bagwise.names import choose, nearest
 from bagwise.paper.recipes import RECIPES, Setting
 from bagwise.paper.recipes.protocols import DEFAULT, under
+from bagwise.working.cluster import Cluster
 
 
 def reproduce(

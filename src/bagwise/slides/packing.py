@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from bagwise.errors import InputError
-from bagwise.slides.extraction import Encodes, feature_file
+from bagwise.slides.extraction import feature_file
 from bagwise.slides.labels import Labelled
+from bagwise.slides.promised import Encodes
 from bagwise.slides.regions import regions
 from bagwise.slides.tile_files import check_target, list_tiles
 from bagwise.writing import BagWriter

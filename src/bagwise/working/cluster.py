@@ -6,6 +6,7 @@ What the pieces share is sent once a worker, not once a piece. Dask gives the wo
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
+from importlib.metadata import version
 from typing import Any, NamedTuple, TypeVar
 
 from bagwise.errors import InputError
@@ -61,4 +62,14 @@ def _connected(cluster: Cluster) -> Iterator[Any]:
             "`dask scheduler`, and workers with `dask worker ADDRESS --nthreads 1`"
         ) from None
     with client:
+        _check_versions(client)
         yield client
+
+
+def _check_versions(client: Any) -> None:
+    """Work is sent as this bagwise knows it: workers of another one could not read it."""
+    own = version("bagwise")
+    for worker, found in client.run(version, "bagwise", on_error="return").items():
+        if found != own:
+            has = f"bagwise {found}" if isinstance(found, str) else "no bagwise"
+            raise InputError(f"the Dask worker {worker} has {has}, and this command {own}; install the same on both")

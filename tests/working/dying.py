@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 from pathlib import Path
 
 
@@ -12,3 +13,9 @@ def do(folder: Path, deadly: str, once: bool, piece: str) -> None:
         mark.write_text(mark.read_text() + "!" if mark.exists() else "!")
         os.kill(os.getpid(), signal.SIGKILL)
     (folder / piece).touch()
+
+
+def sleepy(seconds: float) -> int:
+    """Sleep, and tell which process did."""
+    time.sleep(seconds)
+    return os.getpid()

@@ -1,10 +1,12 @@
+import time
 from functools import partial
 
 import pytest
 
-from bagwise.comparing.working import STARTS, work
 from bagwise.errors import InputError
-from comparing.dying import do
+from bagwise.working.pieces import STARTS, work
+from faults.processes import lives
+from working.dying import do, sleepy
 
 PIECES = ["a", "b", "c", "d", "e"]
 
@@ -27,3 +29,13 @@ def test_a_piece_that_kills_its_worker_each_time_is_named_and_the_others_are_don
         list(all_of(tmp_path, once=False))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b.died", "c", "d", "e"]
     assert (tmp_path / "b.died").read_text() == "!" * (STARTS + 1)
+
+
+def test_closed_in_the_middle_it_ends_its_processes_without_a_word(recwarn):
+    found = work(sleepy, lambda: [0, 60, 60, 60], 2, str)
+    began = time.monotonic()
+    pid = next(found)
+    found.close()
+    assert time.monotonic() - began < 50
+    assert not lives(pid)
+    assert [str(warning.message) for warning in recwarn] == []

@@ -4,14 +4,16 @@ A dead worker takes its pool with it, and with that whatever the others had unde
 what is left; where workers go on dying, on one piece at a time, so that the piece that kills them can be named.
 """
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 from joblib import Parallel, delayed
 from joblib.externals.loky.process_executor import BrokenProcessPool
 
-from bagwise.comparing.cluster import Broken, Cluster, over_cluster
 from bagwise.errors import InputError
+from bagwise.quantities import whole_number
+from bagwise.working.cluster import Broken, Cluster, over_cluster
 
 STARTS = 3  # with all workers, before the pieces are done one by one
 
@@ -50,7 +52,25 @@ def work(
         )
 
 
+def check_workers(workers: int | Cluster) -> None:
+    """Whether there is anybody to work."""
+    if not isinstance(workers, Cluster):
+        whole_number("workers", workers, least=1)
+
+
 def _over(do: Callable[[Piece], Result], pieces: Sequence[Piece], workers: int | Cluster) -> Iterator[Result]:
     if isinstance(workers, Cluster):
         return over_cluster(do, pieces, workers)
-    return Parallel(n_jobs=workers, return_as="generator_unordered")(delayed(do)(piece) for piece in pieces)
+    return _over_processes(do, pieces, workers)
+
+
+def _over_processes(do: Callable[[Piece], Result], pieces: Sequence[Piece], workers: int) -> Iterator[Result]:
+    """A caller that wants no more closes this: the processes are ended before it goes on."""
+    results = Parallel(n_jobs=workers, return_as="generator_unordered")(delayed(do)(piece) for piece in pieces)
+    try:
+        for result in results:  # noqa: UP028 (`yield from` would close the results while warnings are heard)
+            yield result
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # joblib's word on the work that is given up
+            results.close()

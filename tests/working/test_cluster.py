@@ -6,15 +6,15 @@ import time
 
 import pytest
 
-from bagwise.comparing import cluster as clusters
 from bagwise.comparing import compare
-from bagwise.comparing.cluster import Cluster, over_cluster
 from bagwise.comparing.plan import make_plan
 from bagwise.errors import InputError
+from bagwise.working import cluster as clusters
+from bagwise.working.cluster import Cluster, over_cluster
+from local_cluster import LOCAL, local_cluster
 
 distributed = pytest.importorskip("dask.distributed", reason="Dask is not installed")
 PLAN = make_plan("needles", {"naive": {}, "attention": {"epochs": 2}}, options={"n_bags": 20}, folds=3)
-LOCAL = {"dashboard_address": "127.0.0.1:0", "silence_logs": 50}
 
 
 def numbers(folder):
@@ -41,8 +41,8 @@ class Counted:
 
 @pytest.fixture(scope="module")
 def local():
-    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, **LOCAL) as local:
-        yield Cluster(local.scheduler_address)
+    with local_cluster() as cluster:
+        yield cluster
 
 
 def test_the_numbers_are_those_of_this_machine(tmp_path, local):
@@ -81,3 +81,12 @@ def test_a_scheduler_that_does_not_answer_is_told(monkeypatch):
     with pytest.raises(InputError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:9 .*dask scheduler"):
         list(over_cluster(str, [1], Cluster("tcp://127.0.0.1:9")))
     assert time.monotonic() - began < 30
+
+
+@pytest.mark.parametrize(
+    ("found", "words"), [("0.0.1", "has bagwise 0.0.1, and this command"), (ImportError(), "has no bagwise, and this")]
+)
+def test_a_worker_with_another_bagwise_is_named(monkeypatch, local, found, words):
+    monkeypatch.setattr(distributed.Client, "run", lambda self, *given, **options: {"tcp://10.0.0.7:1": found})
+    with pytest.raises(InputError, match=rf"the Dask worker tcp://10.0.0.7:1 {words}"):
+        list(over_cluster(str, [1], local))
