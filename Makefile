@@ -13,7 +13,8 @@ test: $(VENV)/installed-test lint
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not full"
 
 test-full: $(VENV)/installed-test lint
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	$(BIN)/python -m pytest -n 2 --dist worksteal --junitxml build/test-full.xml; \
+	ended=$$?; $(BIN)/python benchmarks/fault_log.py build/test-full.xml; exit $$ended
 
 bench: $(VENV)/installed-test
 	$(BIN)/bagwise bench all

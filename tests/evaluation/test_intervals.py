@@ -59,3 +59,12 @@ def test_many_bags_take_time_in_proportion(monkeypatch):
 
 def test_what_no_draw_defines_is_none():
     assert bootstrap(np.zeros(5, dtype=int), np.tile([0.9, 0.1], (5, 1)))["auc"] is None
+
+
+def test_one_group_of_a_class_gives_no_interval():
+    """Most draws lack a class; the few that have all are the bags themselves."""
+    targets, groups = np.repeat([0, 1, 2], 3), np.repeat(["a", "b", "c"], 3)
+    probabilities = np.random.default_rng(0).dirichlet(np.ones(3), 9)
+    found = bootstrap(targets, probabilities, groups)
+    assert found["auc"] is None
+    assert found["accuracy"] is not None

@@ -118,6 +118,13 @@ def test_a_patient_who_was_learned_from_judges_no_model_unless_it_is_asked_for(t
     run_quietly("evaluate", "run", cwd=tmp_path)
 
 
+def test_bags_that_were_learned_from_are_known_by_their_names(place):
+    run = Run(place / "run")
+    with pytest.warns(UserWarning, match="16 bags of 'bags' have the names of bags that the model learned from"):
+        run.check_unseen(NEEDLES, "bags")
+    run.check_unseen(run.test_bags(), "test")
+
+
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 def test_numbers_that_are_not_finite_are_refused_with_bag_row_and_count(tmp_path, bad):
     rows = features()

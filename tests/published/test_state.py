@@ -31,3 +31,9 @@ def test_a_bias_that_is_not_there_is_named(tmp_path):
     torch.save({"a.weight": torch.ones(1)}, tmp_path / "state.pt")
     with pytest.raises(InputError, match=r"has no a\.bias"):
         State(tmp_path / "state.pt").layer("a")
+
+
+def test_numbers_that_are_not_finite_are_refused(tmp_path):
+    torch.save({"layer.weight": torch.tensor([[1.0, float("nan")]]), "layer.bias": torch.zeros(1)}, tmp_path / "w.pt")
+    with pytest.raises(InputError, match=r"w\.pt: layer\.weight holds numbers that are not finite"):
+        State(tmp_path / "w.pt").layer("layer")

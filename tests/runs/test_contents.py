@@ -6,7 +6,13 @@ import pytest
 from bagwise.errors import InputError
 from bagwise.files import read_json, write_json
 from bagwise.runs import Run
-from bagwise.runs.contents import checked_history, checked_metrics, checked_parameters, checked_predictions
+from bagwise.runs.contents import (
+    checked_history,
+    checked_metrics,
+    checked_parameters,
+    checked_predictions,
+    checked_training,
+)
 from bagwise.runs.run import read_table
 from resealing import reseal
 
@@ -76,3 +82,10 @@ def test_a_forged_file_is_refused_by_its_name(digits_run, tmp_path, name, place,
     reseal(folder)
     with pytest.raises(InputError, match=rf"{name} does not hold what a run consists of"):
         getattr(Run(folder), name.removesuffix(".json"))
+
+
+@pytest.mark.parametrize("row", [{"bag": "a"}, {"bag": "a", "use": None}, {"bag": "a", "use": "training", "odd": "x"}])
+def test_other_lines_of_training_bags_are_refused(row):
+    assert checked_training([{"bag": "a", "use": "training", "group": "p"}])
+    with pytest.raises(ValueError, match="columns"):
+        checked_training([row])

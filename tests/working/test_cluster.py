@@ -90,3 +90,12 @@ def test_a_worker_with_another_bagwise_is_named(monkeypatch, local, found, words
     monkeypatch.setattr(distributed.Client, "run", lambda self, *given, **options: {"tcp://10.0.0.7:1": found})
     with pytest.raises(InputError, match=rf"the Dask worker tcp://10.0.0.7:1 {words}"):
         list(over_cluster(str, [1], local))
+
+
+def test_a_scheduler_without_workers_is_told(monkeypatch):
+    monkeypatch.setattr(clusters, "PATIENCE", 0.3)
+    with (
+        distributed.LocalCluster(n_workers=0, processes=False, **LOCAL) as empty,
+        pytest.raises(InputError, match="no worker has joined the Dask scheduler at"),
+    ):
+        list(over_cluster(str, [1], Cluster(empty.scheduler_address)))

@@ -22,7 +22,8 @@ def bootstrap(
 ) -> dict[str, tuple[float, float] | None]:
     """The 95 % percentile interval of every metric over the test bags (the model stays the same).
 
-    A draw in which a metric is not defined is left out of that metric; None where no draw defines it.
+    A draw in which a metric is not defined is left out of that metric; None where most draws do not define it, as with
+    one group of a class.
     """
     drawn: dict[str, list[float | None]] = {}
     for rows in draws(len(targets), groups, seed):
@@ -43,9 +44,11 @@ def draws(n_bags: int, groups: np.ndarray | None = None, seed: int = 0) -> Itera
 
 
 def percentiles(values: np.ndarray) -> tuple[float, float] | None:
-    """Both ends of the interval of drawn values; what is NaN was not defined."""
+    """Both ends of the interval of drawn values; what is NaN was not defined, and most must be."""
     known, tail = values[~np.isnan(values)], (1 - LEVEL) / 2
-    return (float(np.quantile(known, tail)), float(np.quantile(known, 1 - tail))) if len(known) else None
+    if 2 * len(known) < len(values) or not len(known):
+        return None
+    return float(np.quantile(known, tail)), float(np.quantile(known, 1 - tail))
 
 
 def _spans(starts: np.ndarray, sizes: np.ndarray) -> np.ndarray:

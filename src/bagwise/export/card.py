@@ -5,6 +5,7 @@ Everything in it is read from the run; the words on use follow from what was mea
 
 from pathlib import Path
 
+from bagwise.datasets import DATASETS
 from bagwise.files import MANIFEST, read_json, sha256
 from bagwise.runs import Run
 from bagwise.summary import Plain, summarise
@@ -28,6 +29,7 @@ def describe_model(run: Run) -> Plain:
         "data": {"name": facts["data"], "options": data["options"], "extractor": model["extractor"]},
         "classes": facts["classes"],
         "instance_shape": model["instance_shape"],
+        "training": _training(run),
         "protocol": {**_protocol(data), "validated": facts["validated"], "best_epoch": facts["best_epoch"]},
         "model": {name: facts[name] for name in ("pooling", "level", "encoder", "epochs")},
         "parameters": run.parameters["parameters"],
@@ -51,14 +53,28 @@ def describe_model(run: Run) -> Plain:
     }
 
 
+def _training(run: Run) -> Plain:
+    """How many bags and groups were learned from, and how many of the groups are judged by too."""
+    rows, judged = run.training, {row["group"] for row in run.predictions if "group" in row}
+    groups = {row["group"] for row in rows if "group" in row}
+    uses = [row["use"] for row in rows]
+    return {
+        **{f"n_{use}_bags": uses.count(use) for use in ("training", "validation")},
+        "n_groups": len(groups) or None,
+        "n_groups_in_test_too": len(groups & judged) if groups else None,
+    }
+
+
 def _protocol(data: Plain) -> Plain:
     test = data["test"]
+    by = "class; groups (patients) may be on both sides" if data.get("ungrouped") else "class and group"
     if data.get("splits"):
         held = f"tested on the bags that {Path(data['splits']).name} names"
     elif test is None:
-        held = "tested on the data set's own test bags, or else on a fifth of the bags, held out by class and group"
+        own = (known := DATASETS.get(data["data"])) is not None and known.splits
+        held = "tested on the data set's own test bags" if own else f"tested on a fifth of the bags, held out by {by}"
     elif isinstance(test, float):
-        held = f"tested on {test:.0%} of the bags, held out by class and group"
+        held = f"tested on {test:.0%} of the bags, held out by {by}"
     else:
         held = f"tested on {test}"
     return {"test": held, "split_seed": data["split_seed"]}

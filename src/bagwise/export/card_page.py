@@ -9,15 +9,18 @@ MARKS = r"\`*_[]<>|"  # letters that mean something within a line of markdown
 def card_page(card: Plain) -> str:
     """The card as markdown."""
     test, model, protocol = card["test"], card["model"], card["protocol"]
-    intervals, classes = test["intervals"], ", ".join(map(_plain_text, card["classes"]))
+    intervals, classes = test["intervals"], "; ".join(map(_plain_text, card["classes"]))
     lines = [
         f"# {_plain_text(card['name'])}",
         "",
-        f"Predicts one of the classes {classes} for a bag of instances, and weighs the instances.",
+        f"Predicts for a bag of instances one of the classes: {classes}. Weighs the instances.",
         "",
-        f"- data: {_plain_text(card['data']['name'])}, options {card['data']['options'] or 'none'}",
-        f"- model: {model['pooling']}, {model['level']} level, encoder {model['encoder']}, {model['epochs']} epochs",
-        f"- protocol: {protocol['test']}; {_chosen(protocol)}",
+        f"- data: {_plain_text(card['data']['name'])}{_options(card['data']['options'])}, "
+        f"instances of {'×'.join(map(str, card['instance_shape']))}",
+        f"- learned from: {_learned(card['training'])}",
+        f"- model: {model['pooling']}, {model['level']} level, encoder {model['encoder']}, epochs: {model['epochs']}, "
+        f"seed {card['parameters']['random_state']}",
+        f"- protocol: {protocol['test']}; {_chosen(protocol)}{_shared(card['training'])}",
         f"- test bags: {test['n_bags']} with {test['n_instances']} instances "
         f"({', '.join(f'{_plain_text(label)}: {n}' for label, n in test['n_bags_by_class'].items())})",
         "",
@@ -38,6 +41,26 @@ def card_page(card: Plain) -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def _options(options: Plain) -> str:
+    return f" ({_plain_text(', '.join(f'{name}={value}' for name, value in options.items()))})" if options else ""
+
+
+def _learned(training: Plain) -> str:
+    words = [f"{training['n_training_bags']} bags"]
+    if training["n_validation_bags"]:
+        words.append(f"{training['n_validation_bags']} more for validation")
+    if training["n_groups"]:
+        words.append(f"of {training['n_groups']} groups (patients)")
+    return ", ".join(words)
+
+
+def _shared(training: Plain) -> str:
+    """Whatever was asked for, what happened is said."""
+    if not training["n_groups_in_test_too"]:
+        return ""
+    return f"; **{training['n_groups_in_test_too']} groups (patients) of the test bags were learned from: too good**"
 
 
 def _chosen(protocol: Plain) -> str:

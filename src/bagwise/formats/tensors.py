@@ -84,8 +84,8 @@ def _reason(message: str) -> str:
         parts = message.split()
         named = next((parts[place + 1] for place, part in enumerate(parts[:-1]) if part == "GLOBAL"), "another object")
         return (
-            f"holds more than a tensor ({named.strip('.,')}), which could run code when it is read; nothing was run: "
-            "save the tensor alone with torch.save(tensor, path)"
+            f"holds more than tensors ({named.strip('.,')}), which could run code when it is read; nothing was run: "
+            "save the tensor, or the state dictionary, alone with torch.save"
         )
     return "is damaged, cut short or no .pt file; copy or make it again"
 

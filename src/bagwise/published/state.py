@@ -51,6 +51,8 @@ class State:
         if name not in self._tensors:
             raise InputError(f"{self.path} has no {name}; {self._listed()}")
         self._untaken.discard(name)
+        if not self._tensors[name].isfinite().all():
+            raise InputError(f"{self.path}: {name} holds numbers that are not finite; the file is of no use")
         return self._tensors[name].float()
 
     def _listed(self) -> str:

@@ -35,6 +35,13 @@ def checked_predictions(rows: list[dict[str, str]], classes: list[str]) -> list[
     return rows
 
 
+def checked_training(rows: list[dict[str, str]]) -> list[dict[str, str]]:
+    """A row a bag: its name and use, and its group where there are groups."""
+    if any({*row} not in ({"bag", "use"}, {"bag", "use", "group"}) or None in row.values() for row in rows):
+        raise ValueError("its columns are not those of the bags that were learned from")
+    return rows
+
+
 def checked_history(rows: list[dict[str, str]]) -> list[dict[str, float | None]]:
     """A row an epoch, of numbers; what was not measured is None."""
     if any(row.keys() != EPOCH for row in rows):

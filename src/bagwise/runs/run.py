@@ -14,6 +14,7 @@ manifest.json      sizes and SHA-256 of all of these
 
 import contextlib
 import csv
+import warnings
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import chain
@@ -28,7 +29,13 @@ from bagwise.files import atomic, read_json
 from bagwise.formats.blaming import blaming
 from bagwise.formats.numpy_files import read_npy
 from bagwise.manifests import read_sealed
-from bagwise.runs.contents import checked_history, checked_metrics, checked_parameters, checked_predictions
+from bagwise.runs.contents import (
+    checked_history,
+    checked_metrics,
+    checked_parameters,
+    checked_predictions,
+    checked_training,
+)
 from bagwise.runs.parts import Parts, check_apart, split_source
 
 KIND = "bagwise run"
@@ -71,6 +78,14 @@ class Run:
         """A dictionary an epoch; what was not measured is None."""
         with self._whole("history.csv") as path:
             return checked_history(read_table(path))
+
+    @cached_property
+    def training(self) -> list[dict[str, str]]:
+        """A dictionary a bag that was learned from; the first runs did not write them down."""
+        if not (self.folder / TRAINING).exists():
+            return []
+        with self._whole(TRAINING) as path:
+            return checked_training(read_table(path))
 
     @cached_property
     def predictions(self) -> list[dict[str, str]]:
@@ -116,11 +131,15 @@ class Run:
             yield self.folder / name
 
     def check_unseen(self, bags: Bags, data: str) -> None:
-        """Refuse bags of patients that the model learned from; the first runs did not write down which."""
-        if bags.groups is not None and (self.folder / TRAINING).exists():
-            with self._whole(TRAINING) as path:
-                trained = [row["group"] for row in read_table(path) if "group" in row]
-            check_apart(trained, bags.groups, data)
+        """Refuse bags of patients that the model learned from; without patients, warn of bags by their names."""
+        if bags.groups is not None:
+            check_apart((row["group"] for row in self.training if "group" in row), bags.groups, data)
+        elif bags.names is not None and (known := {row["bag"] for row in self.training} & {*map(str, bags.names)}):
+            warnings.warn(
+                f"{len(known)} bags of '{data}' have the names of bags that the model learned from: "
+                f"{', '.join(sorted(known)[:5])}{' …' * (len(known) > 5)}; if they are the same, scores are too good",
+                stacklevel=2,
+            )
 
     def parts(self) -> Parts:
         """The training and test bags, opened again from where they came."""

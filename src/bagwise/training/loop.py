@@ -133,7 +133,8 @@ class Trainer:
             message = self._divergence(f"the loss of bag '{name}' is", " that bag's values,")
             raise InputError(message) from None
         except Lost:
-            raise InputError(f"another process of this run has died or cannot be reached{self._kept()}") from None
+            lost = "another process of this run has died or cannot be reached"
+            raise InputError(f"{lost}{self._kept()}; start the run again with --resume to go on") from None
 
     def _divergence(self, what: str, look_at: str) -> str:
         place = f"epoch {self.state.epoch + 1}, batch {self.state.batch + 1}"

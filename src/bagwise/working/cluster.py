@@ -36,12 +36,19 @@ def over_cluster(do: Callable[[Piece], Result], pieces: Sequence[Piece], cluster
         from distributed.scheduler import KilledWorker
 
         try:
-            shared = client.scatter(do, broadcast=True, hash=False)
+            shared = _sent(client, do)
             under_way = [client.submit(_call, shared, piece, pure=False) for piece in pieces]
             for done in as_completed(under_way):
                 yield done.result()
         except (KilledWorker, CancelledError, FutureCancelledError):
             raise Broken from None
+
+
+def _sent(client: Any, do: Any) -> Any:
+    try:
+        return client.scatter(do, broadcast=True, hash=False)
+    except (KeyError, OSError):  # a worker left just now
+        raise Broken from None
 
 
 def _call(do: Callable[[Piece], Result], piece: Piece) -> Result:
@@ -62,12 +69,19 @@ def _connected(cluster: Cluster) -> Iterator[Any]:
             "`dask scheduler`, and workers with `dask worker ADDRESS --nthreads 1`"
         ) from None
     with client:
-        _check_versions(client)
+        _check_workers(client)
         yield client
 
 
-def _check_versions(client: Any) -> None:
+def _check_workers(client: Any) -> None:
     """Work is sent as this bagwise knows it: workers of another one could not read it."""
+    try:
+        client.wait_for_workers(1, timeout=PATIENCE)
+    except TimeoutError:
+        raise InputError(
+            f"no worker has joined the Dask scheduler at {client.scheduler.address}; start some with "
+            "`dask worker ADDRESS --nthreads 1`, or wait for the cluster's, and run the same command again"
+        ) from None
     own = version("bagwise")
     for worker, found in client.run(version, "bagwise", on_error="return").items():
         if found != own:

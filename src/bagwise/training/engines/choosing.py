@@ -86,9 +86,9 @@ def _obstacle(
 ) -> str:
     """Why the fused engine cannot train a model, or nothing."""
     if device.type != "cpu":
-        return f"it computes on the CPU, and the device is {device.type}"
+        return f"the fused engine computes on the CPU, and the device is {device.type}"
     if settings.precision != "full":
-        return "it computes in full precision"
+        return "the fused engine computes in full precision"
     try:
         parts = take_apart(model, likelihood)
     except OutOfReach as reason:
