@@ -117,9 +117,7 @@ def test_predictions_weights_and_groups_have_them_too(place):
 
 def test_what_was_made_is_judged_and_checked(place, judged):
     assert json.loads(given("evaluate", place / "run", "--json"))["n_bags"] == len(judged)
-    of_all = given(
-        "evaluate", place / "run", place / "bags", "--ungrouped", "--json"
-    )  # also those that were learned from
+    of_all = given("evaluate", place / "run", place / "bags", "--ungrouped", "--json")
     assert json.loads(of_all)["n_bags"] == len(NAMES)
     for folder in ("bags", "run", "comparison"):
         given("check", place / folder)
