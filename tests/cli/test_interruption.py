@@ -1,5 +1,6 @@
 import os
 import signal
+import time
 
 import pytest
 
@@ -48,3 +49,20 @@ def test_the_way_on_is_the_same_command_unless_another_is_given(monkeypatch, cap
     tell_the_way_on(["bagwise", "train", "x", "--resume"])
     lines = capsys.readouterr().err.splitlines()
     assert [line.strip() for line in lines[1::2]] == ["bagwise compare 'a b.csv'", "bagwise train x --resume"]
+
+
+def test_a_signal_that_comes_within_a_callback_is_heard_all_the_same():
+    """What a destructor raises is lost."""
+
+    class Dying:
+        def __del__(self):
+            signal.raise_signal(signal.SIGTERM)
+            time.sleep(0)  # the handler is called here
+
+    def work():
+        Dying()
+        time.sleep(5)
+
+    with pytest.raises(KeyboardInterrupt), ending() as interruption:
+        work()
+    assert interruption.exit_code == 143

@@ -9,6 +9,7 @@ import os
 import shlex
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
 from typing import Any
@@ -17,6 +18,7 @@ import typer
 
 WORDS = b"\nstopping when the step under way is done and saved; ask again to stop at once\n"
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+SOON = 0.01  # seconds
 
 
 class Interruption:
@@ -63,8 +65,26 @@ def ending() -> Iterator[Interruption]:
         interruption.signal = number
         raise KeyboardInterrupt
 
-    with _handled(hear):
+    with _handled(hear), _heard_again(interruption):
         yield interruption
+
+
+@contextlib.contextmanager
+def _heard_again(interruption: Interruption) -> Iterator[None]:
+    """Send a signal once more that came while Python called back on a dead object, where exceptions are lost."""
+    before = sys.unraisablehook
+
+    def look(lost: Any) -> None:
+        if lost.exc_type is KeyboardInterrupt and interruption.signal is not None:
+            threading.Timer(SOON, os.kill, (os.getpid(), interruption.signal)).start()
+        else:
+            before(lost)
+
+    sys.unraisablehook = look
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before
 
 
 @contextlib.contextmanager
