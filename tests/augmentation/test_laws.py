@@ -69,11 +69,13 @@ def test_the_same_place_gives_the_same_bits_and_others_do_not(name):
 @settings(max_examples=30, deadline=None, derandomize=True)
 @given(st.sampled_from(sorted(FAMILY)), st.integers(1, 39), st.integers(0, 1000))
 def test_rows_in_pieces_replay_the_whole(name, cut, step):
+    """In double precision, in which the order of sums hides no other draw."""
     make, instances = FAMILY[name]
+    instances = instances.double()
     whole = applied(make, instances, Place(5, step))
     head = applied(make, instances[:cut], Place(5, step))
     tail = applied(make, instances[cut:], Place(5, step, first_row=cut))
-    torch.testing.assert_close(torch.cat([head, tail]), whole, atol=1e-4, rtol=0)
+    torch.testing.assert_close(torch.cat([head, tail]), whole, atol=1e-9, rtol=0)
 
 
 @pytest.mark.parametrize("name", FAMILY)

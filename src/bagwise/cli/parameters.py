@@ -46,7 +46,7 @@ PARAMETERS: dict[str, Parameter] = {
     "class_weight": Parameter(str, "balanced: classes count the same, however many bags they have."),
     "temperature": Parameter(bool, "Calibrate probabilities on the validation bags."),
     "threshold": Parameter(bool, "Decide at a probability learned from the validation bags."),
-    "precision": Parameter(str, "full, or mixed: the encoder trains in bfloat16, for GPUs."),
+    "precision": Parameter(str, "full, or mixed: the encoder trains in bfloat16, on GPUs only."),
     "engine": Parameter(str, "auto, torch, or fused: compiled kernels for features and images."),
     "memory": Parameter(str, "What a training step may hold of its instances: auto, or a size as 2GB."),
     "device": Parameter(str, "auto, cpu, cuda or mps."),

@@ -60,7 +60,7 @@ class BagClassifier(BagEstimator):
     temperature, threshold : whether probabilities are calibrated, and the decision between two classes is taken at a
         learned probability; both are learned from the validation bags
     engine : "torch", "fused" (compiled kernels for features and images, needs Numba), or "auto": the faster one
-    precision : "full", or "mixed": in training the encoder computes in bfloat16, which GPUs do faster
+    precision : "full", or "mixed": in training the encoder computes in bfloat16; on CUDA devices only
     memory : what a training step may hold of its instances: "2GB", a number of bytes, or "auto", a quarter of the
         device's memory; larger batches are read in pieces, twice, with the same gradients (see ``training.streaming``)
     device : "auto", "cpu", "cuda", "mps"
