@@ -9,12 +9,13 @@ from numba import njit
 from bagwise.training.fused.stages import LANES, VECTORS
 from bagwise.training.fused.tiles import add_products, tile
 
+MAPS = 2 * LANES
 two_vectors = tile(2)
 
 
 @njit
 def pooled(image, window, weights, values, winners):
-    two_vectors(image, window, weights, 0, 16, values, winners, 0)
+    two_vectors(image, window, weights, 0, MAPS, values, winners, 0)
 
 
 @njit
@@ -23,16 +24,16 @@ def products(total, start, to, rows, of, first, factors, begins, count):
 
 
 def pool(image, kernel, bias):
-    """One pooled position of an image (4, 5, 2), whose window is 3 × 3; 16 maps."""
-    weights = np.vstack([bias, kernel.reshape(16, -1).T]).ravel()
-    values, winners = np.zeros(16), np.zeros(16, np.uint8)
+    """One pooled position of an image (4, 5, 2), whose window is 3 × 3."""
+    weights = np.vstack([bias, kernel.reshape(MAPS, -1).T]).ravel()
+    values, winners = np.zeros(MAPS), np.zeros(MAPS, np.uint8)
     pooled(image.ravel(), (0, 2, 10, 3, 6), weights, values, winners)
     return values, winners
 
 
 def problem():
     generator = np.random.default_rng(0)
-    return generator.normal(size=(4, 5, 2)), generator.normal(size=(16, 3, 3, 2)), generator.normal(size=16)
+    return generator.normal(size=(4, 5, 2)), generator.normal(size=(MAPS, 3, 3, 2)), generator.normal(size=MAPS)
 
 
 def test_a_tile_is_convolution_max_pooling_and_relu():
@@ -49,7 +50,7 @@ def test_a_tile_is_convolution_max_pooling_and_relu():
 
 def test_the_first_of_equals_wins():
     image, kernel, bias = problem()
-    assert pool(np.ones_like(image), kernel, bias)[1].tolist() == [0] * 16
+    assert pool(np.ones_like(image), kernel, bias)[1].tolist() == [0] * MAPS
 
 
 @pytest.mark.parametrize("place", [(0, 0, 0), (3, 3, 1)])
@@ -62,7 +63,7 @@ def test_nan_is_higher_than_all(place):
 def test_products_are_added_where_the_offsets_say():
     generator = np.random.default_rng(1)
     rows, total = generator.normal(size=300), generator.normal(size=200)
-    to = np.append(99, generator.permutation(VECTORS) * 10)
+    to = np.append(99, generator.permutation(VECTORS) * (LANES + 2))
     of = np.append(99, generator.integers(0, 100, VECTORS))
     factors, begins = generator.normal(size=5), generator.integers(0, 150, 5)
     expected = total.copy()

@@ -25,12 +25,11 @@ UNSEEN: dict[str, Any] = {
 
 
 def compiled(function: Callable[..., Any]) -> Any:
-    """A kernel for other kernels to call."""
-    return njit(plain(function), **OPTIONS, **UNSEEN)
+    """A kernel for other kernels to call: a part of the machine code of its caller.
 
-
-def repeated(function: Callable[..., Any]) -> Any:
-    """A kernel of an inner loop: a part of the machine code of its caller, because handing arrays over takes time."""
+    Of a kernel that stands alone, a process that has just compiled it runs another copy than one that reads the caller
+    from disk, and two copies may round differently: a run that goes on would not end with the same bits.
+    """
     return njit(plain(function), **OPTIONS, **UNSEEN, forceinline=True)
 
 

@@ -7,11 +7,11 @@ by input, so that each value that is left meets one contiguous row of weights, f
 
 import numpy as np
 
-from bagwise.training.fused.compiling import compiled, inlined, repeated
+from bagwise.training.fused.compiling import compiled, inlined
 from bagwise.training.fused.rules import update, update_by_two
 
 
-@repeated
+@compiled
 def dot(one, other):
     total = one.dtype.type(0)
     for place in range(one.shape[0]):
@@ -19,7 +19,7 @@ def dot(one, other):
     return total
 
 
-@repeated
+@compiled
 def dots(row, one, two, three, four):
     """Four products with the same row, which is then read once."""
     a = b = c = d = row.dtype.type(0)
@@ -32,19 +32,19 @@ def dots(row, one, two, three, four):
     return a, b, c, d
 
 
-@repeated
+@compiled
 def add(total, factor, row):
     for place in range(total.shape[0]):
         total[place] += factor * row[place]
 
 
-@repeated
+@compiled
 def add_four(total, a, one, b, two, c, three, d, four):
     for place in range(total.shape[0]):
         total[place] += (a * one[place] + b * two[place]) + (c * three[place] + d * four[place])
 
 
-@repeated
+@compiled
 def add_rows(total, factors, rows, chosen, count):
     """total += Σ factors[c] · rows[c] over the chosen, four at a time; ``factors`` is indexed as ``rows`` is."""
     place = 0
@@ -56,7 +56,7 @@ def add_rows(total, factors, rows, chosen, count):
         add(total, factors[chosen[rest]], rows[chosen[rest]])
 
 
-@repeated
+@compiled
 def learn_row(weights, first, second, factors, rows, chosen, count, gradient, kind, numbers):
     """The update of a row of weights by Σ factors[c] · rows[c] over the chosen, which are few in a small bag."""
     zero = gradient.dtype.type(0)
@@ -139,7 +139,7 @@ def retreat_sparse(inputs, members, sizes, slopes, back, propagates, weights, fi
         learn_row(row, first[column], second[column], values, slopes, chosen, count, gradient, kind, numbers)
 
 
-@repeated
+@compiled
 def _propagate(row, slopes, chosen, count, back, column):
     for place in range(0, count, 4):
         i, j, k, m = four(chosen, place, count)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bagwise.training.fused.compiling import compiled, repeated
+from bagwise.training.fused.compiling import compiled
 
 SGD, NESTEROV, ADAM = range(3)
 
@@ -53,7 +53,7 @@ def update(kind, numbers, weights, first, second, gradient):
     update_by_two(kind, numbers, weights, first, second, real(1), gradient, real(0), gradient)
 
 
-@repeated
+@compiled
 def update_by_two(kind, numbers, weights, first, second, a, one, b, two):
     """One step whose gradient is a · one + b · two, which is not written down."""
     rate, scale, decay, momentum, second_momentum, epsilon, share, second_share = numbers

@@ -10,9 +10,19 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from llvmlite.binding import get_host_cpu_features
 from torch import nn
 
-LANES = 8  # of a vector
+
+def lanes_of_host() -> int:
+    """The floats of a vector: as many as a register of AVX-512 holds where there is one, else of AVX."""
+    try:
+        return 16 if get_host_cpu_features().get("avx512f") else 8
+    except RuntimeError:  # LLVM does not know the processor
+        return 8
+
+
+LANES = lanes_of_host()  # of a vector
 VECTORS = 8  # that are summed at once
 MARGIN = 32  # numbers: more than a vector may run over
 

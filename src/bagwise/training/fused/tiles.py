@@ -1,7 +1,7 @@
-"""Operations on eight neighbouring numbers at once, for kernels whose loops the compiler would not turn into vectors.
+"""Operations on a vector of neighbouring numbers at once, for kernels whose loops the compiler would leave as they are.
 
-They read and write whole vectors, beyond the end of a row where its length is no multiple of eight: whoever calls them
-sees to it that what lies there may be touched.
+They read and write whole vectors of ``LANES`` numbers, beyond the end of a row where its length is no multiple of that:
+whoever calls them sees to it that what lies there may be touched.
 """
 
 from typing import Any
@@ -41,7 +41,7 @@ def _spread(builder, number):
 
 @intrinsic
 def add_products(context, total, start, to, rows, of, first, factors, begins, count):
-    """total[start + to[n]] += Σᵢ factors[i] · rows[begins[i] + of[n]] for eight vectors n, summed in registers.
+    """total[start + to[n]] += Σᵢ factors[i] · rows[begins[i] + of[n]] for ``VECTORS`` vectors n, summed in registers.
 
     ``to`` and ``of`` say, from ``first`` on, where each of the vectors lies; the sum is over i < ``count``.
     """
@@ -71,7 +71,7 @@ def add_products(context, total, start, to, rows, of, first, factors, begins, co
 
 
 def tile(n_vectors: int) -> Any:
-    """A kernel: convolution, max pooling and ReLU at one pooled position, for ``n_vectors`` · 8 maps in registers.
+    """A kernel: convolution, max pooling and ReLU at one pooled position, for ``n_vectors`` vectors of maps.
 
     ``window`` = (first, across, down, kernel, length): where in the image the first of four neighbouring windows
     begins, how far it is to the next column and row, and the rows of a window with their length. ``weights`` from

@@ -1,0 +1,106 @@
+"""The results of a run beside those that are committed, in the files of one experiment.
+
+    python experiments/join.py breast reproduction/breast     writes the files of experiments/breast anew
+
+A number of the run replaces the committed one unless more fits stand behind that; all others stay as they were, because
+the units of earlier runs were not kept. Those of this run are: ``units.zip``, from which a test makes its numbers again.
+Unpacked into a folder, ``bagwise reproduce`` goes on from them.
+"""
+
+import csv
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from bagwise.files import atomic
+from bagwise.paper.fits import fit_rows
+from bagwise.paper.page import write_page
+from bagwise.paper.published import Published
+from bagwise.paper.recipes import RECIPES
+from bagwise.paper.recipes.protocols import under_all
+from bagwise.paper.results import Result, read_results, result_rows
+from bagwise.paper.tables import markdown
+from bagwise.paper.writing import FITS, RESULTS, TEXT
+from bagwise.runs import write_table
+
+UNITS = "units.zip"
+MOMENT = (1980, 1, 1, 0, 0, 0)  # of every file in an archive, so that the same units give the same bytes
+
+
+def main(name: str, place: Path) -> None:
+    """Write the joined files of an experiment."""
+    home, recipe = Path(__file__).parent / name, RECIPES[name]
+    settings = under_all(recipe.settings(1, False))
+    order = list(dict.fromkeys(method for setting in settings for plan in setting.plans for method in plan.methods))
+    results = joined(committed_results(home), read_results(place, recipe, settings), order)
+    fits = joined_fits(rows(home / FITS), fit_rows(place, settings))
+    write_table(home / RESULTS, result_rows(results))
+    write_table(home / FITS, fits)
+    with atomic(home / TEXT) as draft:
+        draft.write_text(markdown(recipe, results), encoding="utf-8")
+    write_page(home, recipe, results)
+    pack(place, home / UNITS)
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    """The lines of a table; none where there is no table yet."""
+    if not path.exists():
+        return []
+    with path.open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def committed_results(home: Path) -> list[Result]:
+    """The numbers of results.csv, as they were when it was written."""
+
+    def number(text: str) -> float | None:
+        return float(text) if text else None
+
+    return [
+        Result(
+            row["table"],
+            row["method"],
+            row["column"],
+            Published(float(row["paper"]), number(row["paper_error"])) if row["paper"] else None,
+            float(row["ours"]),
+            number(row["standard_error_over_repeats"]),
+            number(row["standard_error_over_folds"]),
+            int(row["n_repeats"]),
+            int(row["n_fits"]),
+            row["complete"] == "True",
+        )
+        for row in rows(home / RESULTS)
+    ]
+
+
+def joined(before: list[Result], found: list[Result], order: list[str]) -> list[Result]:
+    """One result for each number: the one with more fits behind it, of equals the one that was found now."""
+    every = {(each.table, each.column, each.method): each for each in before}
+    for each in found:
+        old = every.get((each.table, each.column, each.method))
+        if old is None or old.n_fits <= each.n_fits:
+            every[each.table, each.column, each.method] = each
+    places = {name: number for number, name in enumerate(dict.fromkeys(table for table, _, _ in every))}
+    return sorted(every.values(), key=lambda each: (places[each.table], order.index(each.method)))
+
+
+def joined_fits(before: list[dict[str, str]], found: Iterator[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A line for each fit; one that was made again is as it was made now."""
+    names = ("setting", "draw", "method", "repeat", "fold")
+    every = {tuple(str(row[name]) for name in names): dict(row) for row in before}
+    every |= {tuple(str(row[name]) for name in names): row for row in found}
+    return list(every.values())
+
+
+def pack(place: Path, target: Path) -> None:
+    """Plans, environments and units of a run in one archive."""
+    with atomic(target) as draft, zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for path in sorted(place.rglob("*.json")):
+            entry = zipfile.ZipInfo(path.relative_to(place.parent).as_posix(), MOMENT)
+            archive.writestr(entry, path.read_bytes(), zipfile.ZIP_DEFLATED)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]))
