@@ -3,7 +3,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from bagwise.errors import InputError
-from bagwise.estimators.adjustment import Adjustment, check_threshold, learn_adjustment
+from bagwise.estimators.adjustment import Adjustment, check_threshold, learn_adjustment, restored_adjustment
 
 TARGETS = np.array([0, 0, 0, 0, 1, 1, 1, 1, 1, 0])
 POSITIVE = np.array([0.01, 0.1, 0.35, 0.04, 0.3, 0.45, 0.6, 0.99, 0.41, 0.97])
@@ -54,3 +54,11 @@ def test_a_threshold_needs_two_classes():
     check_threshold(False, 3)
     with pytest.raises(InputError, match="y has 3"):
         check_threshold(True, 3)
+
+
+@pytest.mark.parametrize("name", ["temperature", "threshold"])
+@pytest.mark.parametrize("value", [None, "0.5", -1.0, float("nan"), [1.0]])
+def test_what_no_adjustment_has_is_refused_when_it_is_restored(name, value):
+    assert restored_adjustment({"temperature": 2.0, "threshold": 0.3}) == Adjustment(2.0, 0.3)
+    with pytest.raises(InputError, match=f"{name} is"):
+        restored_adjustment({"temperature": 2.0, "threshold": 0.3, name: value})

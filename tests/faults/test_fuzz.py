@@ -14,6 +14,7 @@ import pytest
 
 from faults.fuzz_targets import TARGETS
 from faults.fuzzing import fuzz, mutate, read_one
+from unchecked import unchecked
 
 CORPUS = Path(__file__).parent / "corpus"
 
@@ -45,8 +46,9 @@ def test_ten_thousand_inputs_never_seen_before_are_read_or_refused(tmp_path):
 @pytest.mark.parametrize("name", sorted(path.name for path in CORPUS.iterdir()))
 def test_what_ever_broke_something_does_so_no_more(tmp_path, name):
     target, read = TARGETS[name](tmp_path)
-    for path in sorted((CORPUS / name).iterdir()):
-        assert read_one(target, read, path.read_bytes()) is None, path.name
+    with unchecked():  # as a user reads them: a checker of signatures would refuse some of them by itself
+        for path in sorted((CORPUS / name).iterdir()):
+            assert read_one(target, read, path.read_bytes()) is None, path.name
 
 
 def test_a_crash_a_hang_and_a_traceback_are_seen(tmp_path):

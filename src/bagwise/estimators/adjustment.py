@@ -8,6 +8,7 @@ that the model was not trained on, never from bags that are judged later.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,6 +17,7 @@ from bagwise.decisions import EVEN
 from bagwise.errors import InputError
 from bagwise.estimators.calibration import fit_slope
 from bagwise.likelihoods import for_classes, logarithms
+from bagwise.quantities import real_number
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,14 @@ class Adjustment:
         if self.temperature == 1.0:
             return probabilities
         return torch.softmax(logarithms(probabilities) / self.temperature, dim=1).numpy()
+
+
+def restored_adjustment(facts: dict[str, Any]) -> Adjustment:
+    """What a saved model says of its adjustment; a number that no adjustment has is refused."""
+    return Adjustment(
+        real_number("temperature", facts["temperature"], above=0),
+        real_number("threshold", facts["threshold"], least=0),
+    )
 
 
 def learn_adjustment(

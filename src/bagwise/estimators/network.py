@@ -17,7 +17,7 @@ from bagwise.bags import Bags, fingerprint
 from bagwise.connections import CONNECTIONS
 from bagwise.errors import InputError
 from bagwise.estimators import saving
-from bagwise.estimators.adjustment import Adjustment, check_threshold, learn_adjustment
+from bagwise.estimators.adjustment import Adjustment, check_threshold, learn_adjustment, restored_adjustment
 from bagwise.estimators.contract import BagEstimator, Judged
 from bagwise.estimators.taking import known_class_numbers
 from bagwise.estimators.tasks import Known, part, tasks
@@ -224,7 +224,7 @@ class BagClassifier(BagEstimator):
 
     def _restore(self, facts: dict[str, Any], numbers: dict[str, Tensor]) -> None:
         self.history_ = [Epoch(**record) for record in facts["history"]]
-        self.adjustment_ = Adjustment(**facts["adjustment"])
+        self.adjustment_ = restored_adjustment(facts["adjustment"])
         self.engine_ = facts["engine"]
         self.model_ = self._build(_blank(self.instance_shape_))
         saving.fill(self.model_, numbers)

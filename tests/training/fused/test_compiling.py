@@ -18,7 +18,7 @@ LEARN = """
 import hashlib
 from bagwise import BagClassifier, load_dataset
 bags = load_dataset("digits", n_bags=20)
-model = BagClassifier("gated attention", encoder="lenet", epochs=6, engine="fused", random_state=0)
+model = BagClassifier("gated attention", epochs=20, engine="fused", random_state=0)
 model.fit(bags, bags.labels)
 weights = b"".join(value.numpy().tobytes() for value in model.model_.state_dict().values())
 print(hashlib.sha256(weights).hexdigest())

@@ -7,7 +7,7 @@ import numpy as np
 from torch import Tensor
 
 from bagwise import randomness
-from bagwise.estimators.adjustment import Adjustment, check_threshold, learn_adjustment
+from bagwise.estimators.adjustment import Adjustment, check_threshold, learn_adjustment, restored_adjustment
 from bagwise.estimators.contract import Judged
 from bagwise.estimators.holding.delegating import DelegatingEstimator
 from bagwise.quantities import real_number, yes_or_no
@@ -76,5 +76,5 @@ class Adjusted(DelegatingEstimator):
         return {"adjustment": asdict(self.adjustment_), "model": facts}, numbers
 
     def _restore(self, facts: dict[str, Any], numbers: dict[str, Tensor]) -> None:
-        self.adjustment_ = Adjustment(**facts["adjustment"])
+        self.adjustment_ = restored_adjustment(facts["adjustment"])
         super()._restore(facts["model"], numbers)
