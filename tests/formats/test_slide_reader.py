@@ -29,6 +29,9 @@ class Given(FeatureFolder):
     def read(self, slide):
         return self.held[slide]
 
+    def sources(self, slide):
+        return []
+
 
 @pytest.mark.parametrize(
     ("changes", "message"),

@@ -1,10 +1,12 @@
 """The files that decide a slide are those, and only those, that its reader opens."""
 
+from pathlib import Path
+
 import pytest
 
 from bagwise.formats import clam, slideflow, stamp, trident
-from bagwise.formats.features import TOOLS, open_features
-from bagwise.formats.source_files import PLACES, source_files, source_hashes
+from bagwise.formats.features import open_features
+from bagwise.formats.source_files import source_files, source_hashes
 from formats.foreign import clam_slide, features, grid, slideflow_slide, stamp_slide, trident_slide
 
 OPENERS = {
@@ -32,10 +34,6 @@ def found(request, tmp_path):
     for slide in ("s1", "s2"):
         folder = request.param(tmp_path / "tool", slide, features(), grid() + 128)
     return open_features(folder, mpp=0.5).features
-
-
-def test_every_tool_is_known():
-    assert PLACES.keys() == set(TOOLS.values())
 
 
 def test_they_are_what_the_reader_opens(found, monkeypatch):
@@ -71,3 +69,11 @@ def test_a_file_that_goes_is_missed(found):
     before = source_hashes(found, "s1")
     source_files(found, "s1")[0].unlink()
     assert source_hashes(found, "s1") != before
+
+
+def test_a_folder_that_is_given_by_half_a_path_has_the_same_files(tmp_path, monkeypatch):
+    """CLAM's positions lie beside the folder, whose name alone does not say where that is."""
+    folder = clam_slide(tmp_path / "tool", "s1", features(), grid() + 128)
+    whole = source_files(open_features(folder, mpp=0.5).features, "s1")
+    monkeypatch.chdir(folder)
+    assert source_files(open_features(Path(), mpp=0.5).features, "s1")[0] == whole[0]

@@ -44,6 +44,9 @@ class Clam(FeatureFolder):
                 return checked(path, found._replace(tile_size=tile_size, note=note), bounds)
         raise InputError(f"{self.folder} has no features of slide '{slide}'")
 
+    def sources(self, slide: str) -> list[list[Path]]:
+        return [self._patch_files(slide), [folder / f"{slide}{suffix}" for folder, suffix in self._places()]]
+
     def _places(self) -> list[tuple[Path, str]]:
         inside = [(self.folder / name, suffix) for name, suffix in SUBFOLDERS.items()]
         if any(folder.is_dir() for folder, _ in inside):
@@ -56,14 +59,16 @@ class Clam(FeatureFolder):
 
     def _patches(self, slide: str) -> tuple[float | None, tuple[float, float] | None, np.ndarray | None]:
         """Tile size, the slide's bounds and the positions, of the file that CLAM's first step wrote."""
-        place = self.folder.resolve()  # one that is given by half a path has its parents too
-        usual = (place / "patches", place.parent / "patches", place.parent.parent / "patches")
-        for folder in (self.patches,) if self.patches is not None else usual:
-            path = folder / f"{slide}.h5"
+        for path in self._patch_files(slide):
             if path.is_file():
                 with open_h5(path) as file:
                     return _told(path, file)
         return None, None, None
+
+    def _patch_files(self, slide: str) -> list[Path]:
+        place = self.folder.resolve()  # one that is given by half a path has its parents too
+        usual = [folder / "patches" for folder in (place, place.parent, place.parent.parent)]
+        return [folder / f"{slide}.h5" for folder in (usual if self.patches is None else [self.patches])]
 
 
 def _told(path: Path, file: H5) -> tuple[float | None, tuple[float, float] | None, np.ndarray]:

@@ -53,6 +53,10 @@ class FeatureFolder(ABC):
     def read(self, slide: str) -> Slide:
         """One slide, checked."""
 
+    @abstractmethod
+    def sources(self, slide: str) -> list[list[Path]]:
+        """The files that are read for a slide, each by the places it may lie at: the first that is there is read."""
+
 
 def stems(folder: Path, suffix: str) -> list[str]:
     """Names of the files with a suffix, without it; hidden files are drafts of others."""

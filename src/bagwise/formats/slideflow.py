@@ -45,6 +45,9 @@ class Slideflow(FeatureFolder):
     def slides(self) -> list[str]:
         return stems(self.folder, ".pt")
 
+    def sources(self, slide: str) -> list[list[Path]]:
+        return [[self.folder / name] for name in (f"{slide}.pt", f"{slide}{INDEX}", CONFIG)]
+
     def read(self, slide: str) -> Slide:
         path, config = self.folder / f"{slide}.pt", self._config()
         found = Slide(read_tensor(path), extractor=_extractor(config))

@@ -51,8 +51,14 @@ class Stamp(FeatureFolder):
                 raise InputError(f"{paths[path.stem]} and {path} are of slides of one name; rename or move one")
         return paths
 
+    def sources(self, slide: str) -> list[list[Path]]:
+        return [[self._path(slide)]]
+
+    def _path(self, slide: str) -> Path:
+        return self._paths.get(slide, self.folder / f"{slide}.h5")
+
     def read(self, slide: str) -> Slide:
-        path = self._paths.get(slide, self.folder / f"{slide}.h5")
+        path = self._path(slide)
         with open_h5(path) as file:
             told, features = file.attributes("", *TOLD), file.rows("feats")
             coords = file.rows("coords") if "coords" in file else None

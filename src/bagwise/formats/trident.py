@@ -45,6 +45,9 @@ class Trident(FeatureFolder):
         bounds = None if width is None or height is None else (width, height)
         return checked(path, Slide(features, positions, tile_size, extractor, note), bounds)
 
+    def sources(self, slide: str) -> list[list[Path]]:
+        return [[self._features() / f"{slide}.h5"], [self._patch_file(slide)]]
+
     def _features(self) -> Path:
         inside = sorted(file for file in self.folder.iterdir() if file.is_dir() and file.name.startswith(PREFIX))
         if len(inside) > 1:
@@ -54,11 +57,14 @@ class Trident(FeatureFolder):
 
     def _patches(self, slide: str) -> dict[str, float]:
         """What TRIDENT's first step wrote of the positions, where that file is."""
-        path = (self.patches or self._features().parent / "patches") / f"{slide}_patches.h5"
+        path = self._patch_file(slide)
         if not path.is_file():
             return {}
         with open_h5(path) as file:
             return _told(path, file)
+
+    def _patch_file(self, slide: str) -> Path:
+        return (self.patches or self._features().parent / "patches") / f"{slide}_patches.h5"
 
 
 def _told(path: Path, file: H5) -> dict[str, float]:
