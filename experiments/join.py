@@ -3,8 +3,8 @@
     python experiments/join.py breast reproduction/breast     writes the files of experiments/breast anew
 
 A number of the run replaces the committed one unless more fits stand behind that; all others stay as they were, because
-the units of earlier runs were not kept. Those of this run are kept: a test makes its numbers from ``units.zip`` again, and
-unpacked into a folder they are what ``bagwise reproduce`` goes on from.
+the units of earlier runs were not kept. Those of this run are kept in ``units.zip``: a test makes its numbers from them
+again, and unpacked into a folder they are what ``bagwise reproduce`` goes on from.
 """
 
 import csv
