@@ -50,7 +50,7 @@ def test_a_resolution_that_cannot_be_is_refused_and_a_rounded_one_is_not(tmp_pat
     folder = slideflow_slide(tmp_path, "s1", features(), grid() + 256)
     assert Slideflow(folder, mpp=0.245).read("s1").positions.min() == 0
     for mpp, size in ((0.0025, 51200), (500.0, 0)):
-        with pytest.raises(InputError, match=f"at --mpp {mpp:g} a tile is {size} level-0 pixels wide"):
+        with pytest.raises(InputError, match=rf"\(bags_config.json\) at --mpp {mpp:g} is {size} level-0 pixels wide"):
             Slideflow(folder, mpp=mpp).read("s1")
 
 

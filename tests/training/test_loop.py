@@ -13,6 +13,7 @@ from bagwise.models import embedding_level
 from bagwise.pooling import Attention
 from bagwise.training import Task, Trainer, TrainingSettings, TrainingStopped
 from bagwise.training.progress import Progress
+from bagwise.training.ranks import Lost, Ranks
 
 
 class Stopping:
@@ -274,3 +275,20 @@ def test_the_weights_of_the_last_epochs_are_averaged():
     averaged = BagClassifier(epochs=5, averaging=0.4, **words).fit(bags, bags.labels).model_.state_dict()
     for name, value in averaged.items():
         torch.testing.assert_close(value, (ends[0][name] + ends[1][name]) / 2)
+
+
+class Deserted(Ranks):
+    """A process whose others die while all agree to go on."""
+
+    def agreed(self, wish):
+        raise Lost
+
+
+def test_a_process_that_is_left_alone_says_so_wherever_it_waits():
+    """Not only where gradients are summed."""
+    bags = load_dataset("needles", n_bags=8)
+    trainer = Trainer(
+        network(bags.instances.shape[1]), Bernoulli(), task(bags), TrainingSettings(epochs=1), ranks=Deserted()
+    )
+    with pytest.raises(InputError, match="another process of this run has died or cannot be reached; start the run"):
+        trainer.run()

@@ -60,7 +60,7 @@ class Slideflow(FeatureFolder):
         if tile_um is None or self.mpp is None:
             return checked(path, found._replace(note=NO_SIZE if tile_um is None else NO_RESOLUTION))
         size = math.floor(tile_um / self.mpp)
-        corners = _corners(index, centres, size, self.mpp)
+        corners = _corners(index, centres, size, f"{tile_um:g} micrometres ({CONFIG}) at --mpp {self.mpp:g}")
         return checked(index, found._replace(positions=corners, tile_size=float(size)))
 
     def _config(self) -> dict[str, Any]:
@@ -71,12 +71,12 @@ class Slideflow(FeatureFolder):
         return content
 
 
-def _corners(path: Path, centres: np.ndarray, size: int, mpp: float) -> np.ndarray:
+def _corners(path: Path, centres: np.ndarray, size: int, because: str) -> np.ndarray:
     """Upper left corners; a resolution typed with few digits may push them a little over the edge, not more."""
     corners = centres - size // 2
     if size < 1 or (corners < -SLACK * size).any():
         raise InputError(
-            f"{path}: at --mpp {mpp:g} a tile is {size} level-0 pixels wide, and some reach over the slide's edge; "
+            f"{path}: a tile of {because} is {size} level-0 pixels wide, and some reach over the slide's edge; "
             "give the resolution of the slides themselves"
         )
     return np.maximum(corners, 0)

@@ -46,7 +46,10 @@ def checked_history(rows: list[dict[str, str]]) -> list[dict[str, float | None]]
     """A row an epoch, of numbers; what was not measured is None."""
     if any(row.keys() != EPOCH for row in rows):
         raise ValueError("its columns are not those of a history")
-    return [{name: float(value) if value else None for name, value in row.items()} for row in rows]
+    found = [{name: float(value) if value else None for name, value in row.items()} for row in rows]
+    if not all(_is_number(value) for row in found for value in row.values()):
+        raise ValueError("a number of an epoch is not finite")
+    return found
 
 
 def checked_metrics(content: Any) -> dict[str, Any]:

@@ -92,6 +92,8 @@ def _fill(state: State, tensors: dict[str, Tensor], header: dict[str, Any]) -> N
     for name in COUNTERS:
         setattr(state, name, type(getattr(state, name))(header[name]))
     state.history = [Epoch(**record) for record in header["history"]]
+    if state.epoch != len(state.history) or state.batch < 0:
+        raise ValueError("it stands at another epoch than its history")
     if header["best"] is not None:
         epoch, criterion = header["best"]
         state.best = Best(int(epoch), float(criterion), _part(tensors, "best."))

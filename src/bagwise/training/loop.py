@@ -84,6 +84,8 @@ class Trainer:
             try:
                 while not self._finished():
                     self._epoch(engine)
+            except Lost:
+                raise Lost(self._kept()) from None
             finally:
                 set_place(self.model, None)
                 self.model.eval()
@@ -132,9 +134,6 @@ class Trainer:
             name = self.task.bags.name(diverged.bag)
             message = self._divergence(f"the loss of bag '{name}' is", " that bag's values,")
             raise InputError(message) from None
-        except Lost:
-            lost = "another process of this run has died or cannot be reached"
-            raise InputError(f"{lost}{self._kept()}; start the run again with --resume to go on") from None
 
     def _divergence(self, what: str, look_at: str) -> str:
         place = f"epoch {self.state.epoch + 1}, batch {self.state.batch + 1}"

@@ -14,8 +14,15 @@ from torch import Tensor
 from bagwise.errors import InputError
 
 
-class Lost(Exception):  # noqa: N818 (the loop tells the user)
+LOST = "another process of this run has died or cannot be reached"
+GO_ON = "start the run again with --resume to go on"
+
+
+class Lost(InputError):
     """Another process of the run is no more."""
+
+    def __init__(self, kept: str = "") -> None:
+        super().__init__(f"{LOST}{kept}; {GO_ON}")
 
 
 class Ranks:
