@@ -31,14 +31,14 @@ def train(state, steps):
 @pytest.mark.parametrize(("optimizer", "momentum"), [("adam", 0.9), ("sgd", 0.9), ("sgd", 0.0)])
 def test_restoring_gives_the_same_bits_and_the_same_next_step(tmp_path, optimizer, momentum):
     state = make_state(optimizer, momentum=momentum)
-    state.epoch, state.batch, state.loss = 3, 5, 0.1 + 0.2
+    state.epoch, state.batch, state.loss = 1, 5, 0.1 + 0.2
     state.history = [Epoch(1, 1 / 3, 0.5, 0.7, None, 1e-3, 0.25)]
     state.best = Best(1, 1 / 7, {name: value.clone() for name, value in state.model.state_dict().items()})
     checkpoint = Checkpoint(tmp_path / "state", {"seed": 1})
     checkpoint.save(state)
     other = make_state(optimizer, seed=9, momentum=momentum)
     assert checkpoint.restore(other)
-    assert (other.epoch, other.batch, other.loss) == (3, 5, state.loss)
+    assert (other.epoch, other.batch, other.loss) == (1, 5, state.loss)
     assert other.history == state.history
     assert (other.best.epoch, other.best.criterion) == (1, 1 / 7)
     for one in (state, other):
@@ -152,3 +152,13 @@ def test_a_whole_file_with_another_header_is_damaged(tmp_path, monkeypatch, chan
         checkpoint.save(make_state())
     with pytest.raises(InputError, match="damaged: it does not hold what a run's state consists of"):
         checkpoint.restore(make_state())
+
+
+@pytest.mark.parametrize(("epoch", "batch"), [(-7, 0), (2, 0), (10**30, 0), (1, -1)])
+def test_a_place_that_the_history_denies_is_refused(tmp_path, epoch, batch):
+    state = make_state("sgd")
+    state.epoch, state.batch, state.history = epoch, batch, [Epoch(1, 1 / 3, 0.5, 0.7, None, 1e-3, 0.25)]
+    checkpoint = Checkpoint(tmp_path / "state", {})
+    checkpoint.save(state)
+    with pytest.raises(InputError, match="is damaged"):
+        checkpoint.restore(make_state("sgd"))

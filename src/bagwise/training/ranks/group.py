@@ -13,12 +13,11 @@ from torch import Tensor
 
 from bagwise.errors import InputError
 
-
 LOST = "another process of this run has died or cannot be reached"
 GO_ON = "start the run again with --resume to go on"
 
 
-class Lost(InputError):
+class Lost(InputError):  # noqa: N818 (somebody is)
     """Another process of the run is no more."""
 
     def __init__(self, kept: str = "") -> None:
