@@ -154,7 +154,7 @@ def test_a_whole_file_with_another_header_is_damaged(tmp_path, monkeypatch, chan
         checkpoint.restore(make_state())
 
 
-@pytest.mark.parametrize(("epoch", "batch"), [(-7, 0), (2, 0), (10**30, 0), (1, -1)])
+@pytest.mark.parametrize(("epoch", "batch"), [(-7, 0), (2, 0), (10**30, 0), (1, -1), (1, 10**20)])
 def test_a_place_that_the_history_denies_is_refused(tmp_path, epoch, batch):
     state = make_state("sgd")
     state.epoch, state.batch, state.history = epoch, batch, [Epoch(1, 1 / 3, 0.5, 0.7, None, 1e-3, 0.25)]

@@ -18,6 +18,7 @@ from bagwise.slides.slide import Slide
 from bagwise.slides.tiling import LARGEST_SIZE, Tiles, Wish, tile
 from bagwise.writing import KIND as BAGS
 
+LARGEST_SIDE = 1 << 40  # pixels of a slide: more than any, and far from where whole numbers end
 KIND = "bagwise tiles"
 THUMBNAIL = 1024  # longest side
 FRAME = (20, 110, 60)
@@ -97,9 +98,9 @@ def read_tiles(path: Path) -> TileFile:
         slide, mpp, wish = Path(content["slide"]), content["mpp"], dict(content["wish"])
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{path} is damaged ({error}); remove it and run bagwise tile again") from None
-    if not 1 <= size <= LARGEST_SIZE or min(extent, width, height) < 1:
+    if not 1 <= size <= LARGEST_SIZE or not all(1 <= side <= LARGEST_SIDE for side in (extent, width, height)):
         raise InputError(f"{path} is damaged: no tile has {size} pixels; remove it and run bagwise tile again")
-    if len(corners) and ((corners < 0).any() or (corners + extent > [width, height]).any()):
+    if len(corners) and ((corners < 0).any() or (corners > [width - extent, height - extent]).any()):
         raise InputError(f"{path} has tiles outside its slide of {width}×{height}; run bagwise tile again")
     return TileFile(path, slide, width, height, mpp, size, extent, corners, wish)
 

@@ -20,6 +20,7 @@ from bagwise.formats.blaming import blaming
 from bagwise.training.history import Best, Epoch
 
 COUNTERS = ("epoch", "batch", "loss", "errors", "seconds")  # of State
+MOST_BATCHES = 1 << 53
 HEADER = {"identity", *COUNTERS, "history", "best"}
 
 
@@ -92,7 +93,7 @@ def _fill(state: State, tensors: dict[str, Tensor], header: dict[str, Any]) -> N
     for name in COUNTERS:
         setattr(state, name, type(getattr(state, name))(header[name]))
     state.history = [Epoch(**record) for record in header["history"]]
-    if state.epoch != len(state.history) or state.batch < 0:
+    if state.epoch != len(state.history) or not 0 <= state.batch < MOST_BATCHES:
         raise ValueError("it stands at another epoch than its history")
     if header["best"] is not None:
         epoch, criterion = header["best"]

@@ -8,6 +8,7 @@ columns of z by the importance that the classifier gives them (``feature_importa
 evenly where it does not tell. That importance is one for all bags: the weight does not know how this one was judged.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -88,7 +89,11 @@ class PooledClassifier(WrappingEstimator):
         return self._wrap(self._fitted(rows, targets, seed))
 
     def _wrap(self, classifier: Any) -> LearnedPooled:
-        return LearnedPooled(classifier, tuple(self.statistics))
+        statistics = tuple(_checked(self.statistics))
+        columns, known = len(statistics) * math.prod(self.instance_shape_), getattr(classifier, "n_features_in_", None)
+        if known not in (None, columns):
+            raise InputError(f"the classifier knows {known} columns, and {len(statistics)} statistics make {columns}")
+        return LearnedPooled(classifier, statistics)
 
 
 def statistic(name: Any) -> Statistic:
