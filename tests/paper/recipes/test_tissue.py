@@ -34,3 +34,10 @@ def test_breast_has_the_papers_folds_and_those_by_case_apart():
     assert (images.plans[0].grouped, cases.plans[0].grouped) == (False, True)
     assert images.title == ""
     assert cases.title
+
+
+def test_breast_has_the_epochs_of_the_paper():
+    epochs = {
+        name: build(RECIPES[name].settings(1, False)[0].plans[0], "attention").epochs for name in ("colon", "breast")
+    }
+    assert epochs == {"colon": 30, "breast": 100}

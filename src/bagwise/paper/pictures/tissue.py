@@ -17,7 +17,7 @@ from bagwise.evaluation.protocol import repeated_folds
 from bagwise.explain.heatmaps import Pictures, open_ground
 from bagwise.files import atomic
 from bagwise.paper.pictures.keeping import trained
-from bagwise.paper.recipes.tissue import NETWORK
+from bagwise.paper.recipes.tissue import network
 from bagwise.runs import known_labels
 from bagwise.showing.bag_pictures import save_panels
 from bagwise.showing.layers import judge_alone
@@ -34,9 +34,9 @@ def draw_tissue(folder: Path, quick: bool) -> list[Path]:
     labels = known_labels(bags, DATA)
     split = repeated_folds(bags, labels, 10, 1, seed=1)[0]
     training = bags[split.training[:10] if quick else split.training]
-    network = {**NETWORK, "epochs": 2, "most_instances": 10} if quick else NETWORK
-    attention = trained(folder / "models" / "tissue-attention", training, pooling="attention", **network)
-    instances = trained(folder / "models" / "tissue-instances", training, pooling="max", level="instance", **network)
+    shared = network(DATA, quick)
+    attention = trained(folder / "models" / "tissue-attention", training, pooling="attention", **shared)
+    instances = trained(folder / "models" / "tissue-instances", training, pooling="max", level="instance", **shared)
     positive = [bag for bag in split.test if labels[bag] == 1][:EXAMPLES]
     return [
         draw_example(folder, f"colon-example-{number}", bags[[bag]], attention, instances)
