@@ -49,7 +49,7 @@ def test_scores_are_the_log_odds_of_the_estimator_or_the_mean_over_its_members(f
     members = getattr(fitted, "members_", [fitted])
     probabilities = np.array([member.predict_proba(SHOWN) for member in members])
     logarithms = np.log(np.maximum(probabilities, 1e-12))  # trees are certain at times
-    odds = (logarithms[..., 1] - logarithms[..., 0]).mean(axis=0)
+    odds = np.average(logarithms[..., 1] - logarithms[..., 0], axis=0, weights=getattr(fitted, "voices_", None))
     np.testing.assert_allclose(why.scores[:, 1], odds, rtol=1e-5, atol=1e-5)
 
 

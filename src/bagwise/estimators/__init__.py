@@ -6,6 +6,7 @@ from bagwise.estimators.holding.adjusted import Adjusted
 from bagwise.estimators.holding.committee import Committee
 from bagwise.estimators.holding.ensemble import Ensemble
 from bagwise.estimators.holding.selected import Selected
+from bagwise.estimators.holding.super_learner import SuperLearner
 from bagwise.estimators.kernels.graph_kernel import MiGraph
 from bagwise.estimators.kernels.minimax_kernel import MinimaxKernel
 from bagwise.estimators.kernels.set_kernel import MIKernel
@@ -34,4 +35,5 @@ __all__ = [
     "NaiveClassifier",
     "PooledClassifier",
     "Selected",
+    "SuperLearner",
 ]

@@ -13,6 +13,7 @@ from bagwise.estimators.contract import BagEstimator
 from bagwise.estimators.density.em_dd import EMDD
 from bagwise.estimators.holding.committee import Committee
 from bagwise.estimators.holding.ensemble import Ensemble
+from bagwise.estimators.holding.super_learner import SuperLearner
 from bagwise.estimators.kernels.graph_kernel import MiGraph
 from bagwise.estimators.kernels.minimax_kernel import MinimaxKernel
 from bagwise.estimators.kernels.set_kernel import MIKernel
@@ -68,6 +69,7 @@ METHODS: dict[str, Method] = {
     "bagwise": _network("gated attention, augmented and averaged", **PRESETS["bagwise"]),
     "bagwise ensemble": _ensemble("three networks of bagwise with different seeds", 3, **PRESETS["bagwise"]),
     "committee": Method(Committee, {}, "methods of several families that vote"),
+    "super learner": Method(SuperLearner, {}, "van der Laan et al. 2007, over nine of these methods"),
     "extra trees": Method(PooledClassifier, {}, "Geurts et al. 2006, on mean, min and max of each bag"),
     "naive": Method(NaiveClassifier, {}, "every instance with its bag's label"),
 }

@@ -2,7 +2,7 @@
 
     network, linear in its embeddings      closed form
     any other network, classical method    sampled orders
-    ensemble, committee                    the mean over the members: of their scores, baselines and contributions
+    ensemble, committee, super learner     the mean over the members: of their scores, baselines and contributions
     adjusted, selected                     that of the estimator that is held, before its probabilities are adjusted
 
 So where members vote the score is the mean of their scores; the probability is, as ever, the mean of their
@@ -73,8 +73,8 @@ def _(estimator: DelegatingEstimator, bags: Bags, weights: np.ndarray, orders: i
 def _(estimator: Voting, bags: Bags, weights: np.ndarray, orders: int) -> Attribution:
     found = [attribute(member, bags, weights, orders) for member in estimator.members_]
     return Attribution(
-        scores=np.mean([each.scores for each in found], axis=0),
-        baseline=np.mean([each.baseline for each in found], axis=0),
-        contributions=np.mean([each.contributions for each in found], axis=0),
+        scores=estimator.heard([each.scores for each in found]),
+        baseline=estimator.heard([each.baseline for each in found]),
+        contributions=estimator.heard([each.contributions for each in found]),
         method=" and ".join(sorted({each.method for each in found})),
     )

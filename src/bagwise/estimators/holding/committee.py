@@ -9,36 +9,35 @@ result.
 
 from typing import Any
 
-from bagwise.errors import InputError
 from bagwise.estimators.contract import BagEstimator
+from bagwise.estimators.holding.contract import named
 from bagwise.estimators.holding.selected import Selected
 from bagwise.estimators.holding.voting import Voting
 from bagwise.estimators.kernels.graph_kernel import MiGraph
 from bagwise.estimators.kernels.minimax_kernel import MinimaxKernel
 from bagwise.estimators.network import BagClassifier
 from bagwise.estimators.vectors.fisher_vector import MiFV
-from bagwise.quantities import shown
 from bagwise.training.threads import one_thread
+
+SCALINGS = {"standardize": [True, False]}
+NETWORK = {  # of the classical sets, as the appendix has it most often
+    "attention_width": 64,
+    "epochs": 100,
+    "optimizer": "sgd",
+    "learning_rate": 5e-4,
+    "weight_decay": 0.005,
+    "momentum": 0.9,
+    "dropout": 0.5,
+}
 
 
 def default_members() -> dict[str, BagEstimator]:
     """The members that were chosen, new ones each time: the kernels choose whether features are standardised."""
-    scalings = {"standardize": [True, False]}
-    network = BagClassifier(
-        pooling="gated attention",
-        attention_width=64,
-        epochs=100,
-        optimizer="sgd",
-        learning_rate=5e-4,
-        weight_decay=0.005,
-        momentum=0.9,
-        dropout=0.5,
-    )
     return {
-        "minimax kernel": Selected(MinimaxKernel(), scalings),
-        "mi-Graph": Selected(MiGraph(), scalings),
+        "minimax kernel": Selected(MinimaxKernel(), SCALINGS),
+        "mi-Graph": Selected(MiGraph(), SCALINGS),
         "miFV": MiFV(),
-        "gated attention": network,
+        "gated attention": BagClassifier(pooling="gated attention", **NETWORK),
     }
 
 
@@ -69,10 +68,4 @@ class Committee(Voting):
         return self
 
     def _chosen(self) -> dict[str, Any]:
-        chosen = default_members() if self.estimators is None else self.estimators
-        if not isinstance(chosen, dict) or not chosen:
-            raise InputError(
-                f"estimators is {shown(chosen)}; give each member a name, e.g. "
-                "{'trees': PooledClassifier(), 'kernel': MIKernel()}"
-            )
-        return {f"estimators['{name}']": each for name, each in chosen.items()}
+        return named(default_members() if self.estimators is None else self.estimators)

@@ -37,6 +37,16 @@ def only(estimator: Any) -> dict[str, Any]:
     return {"estimator": PooledClassifier() if estimator is None else estimator}
 
 
+def named(estimators: Any) -> dict[str, Any]:
+    """What is held by those that hold several estimators, {name: estimator}."""
+    if not isinstance(estimators, dict) or not estimators:
+        raise InputError(
+            f"estimators is {shown(estimators)}; give each member a name, e.g. "
+            "{'trees': PooledClassifier(), 'kernel': MIKernel()}"
+        )
+    return {f"estimators['{name}']": each for name, each in estimators.items()}
+
+
 def scores_instances(holder: Any) -> bool:
     """Whether every estimator that is held scores instances."""
     return all(hasattr(each, "score_instances") for each in holder._chosen().values())

@@ -16,11 +16,11 @@ from bagwise import randomness
 from bagwise.bags import Bags
 from bagwise.errors import InputError
 from bagwise.estimators.holding.delegating import DelegatingEstimator
+from bagwise.estimators.holding.inner_folds import Folds, inner_folds
 from bagwise.estimators.saving import plain, unplain
-from bagwise.folds import stratified_folds
 from bagwise.likelihoods import logarithms
 from bagwise.names import nearest
-from bagwise.quantities import shown, whole_number
+from bagwise.quantities import shown
 from bagwise.randomness import Purpose
 
 
@@ -44,7 +44,7 @@ class Selected(DelegatingEstimator):
         bags, targets = self._training_bags(X, y)
         self.best_: dict[str, Any] = {}
         settings = self._settings()
-        splits = self._splits(bags, targets)
+        splits = inner_folds(targets, bags.groups, self.folds, self._split_seed())
         self.criteria_ = np.array([self._criterion(setting, bags, targets, splits) for setting in settings])
         self.best_ = settings[int(self.criteria_.argmin())]
         self.model_ = self._copy(**self.best_).fit(bags, self.classes_[targets])
@@ -56,16 +56,6 @@ class Selected(DelegatingEstimator):
         trial.best_, trial.seed_ = {}, 0
         trial._settings()
         return self
-
-    def _splits(self, bags: Bags, targets: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Folds whose training bags hold every class, which folds of few groups may not."""
-        folds = stratified_folds(targets, bags.groups, self._n_folds(targets, bags.groups), self._split_seed())
-        whole = [(kept, held) for kept, held in folds if len(np.setdiff1d(targets, targets[kept])) == 0]
-        if not whole:
-            raise InputError(
-                "no fold of the training bags leaves a bag of every class to learn from; add groups or bags"
-            )
-        return whole
 
     def _settings(self) -> list[dict[str, Any]]:
         grid = {} if self.grid is None else self.grid
@@ -80,18 +70,10 @@ class Selected(DelegatingEstimator):
                 raise InputError(f"grid: {name} is {values!r}; give a list of values to try")
         return list(ParameterGrid(grid))
 
-    def _n_folds(self, targets: np.ndarray, groups: np.ndarray | None) -> int:
-        wanted, rarest = whole_number("folds", self.folds, least=2), int(np.bincount(targets).min())
-        n_groups = len(targets) if groups is None else len(np.unique(groups))
-        if min(rarest, n_groups) < 2:
-            what = "a class has one training bag only" if rarest < 2 else "all training bags belong to one group"
-            raise InputError(f"{what}; nothing can be held out to choose parameters by")
-        return min(wanted, rarest, n_groups)
-
     def _split_seed(self) -> int:
         return randomness.integer(self.seed_, Purpose.SPLIT, 5)
 
-    def _criterion(self, setting: dict[str, Any], bags: Bags, targets: np.ndarray, splits: list[Any]) -> float:
+    def _criterion(self, setting: dict[str, Any], bags: Bags, targets: np.ndarray, splits: Folds) -> float:
         """Mean error + mean loss over the bags held out."""
         losses, mistakes = [], []
         for kept, held in splits:

@@ -1,6 +1,8 @@
 """The base of estimators that train several others on the same bags and average what they say.
 
-p = 1/n Σₘ pₘ        a = 1/n Σₘ aₘ        spread = the standard deviation over the members
+p = Σₘ vₘ pₘ        a = Σₘ vₘ aₘ        spread = the standard deviation over the members
+
+The voices v of the members sum to one; where none were learned all are alike.
 """
 
 from collections.abc import Iterable
@@ -30,31 +32,36 @@ class Spread(NamedTuple):
 
 
 class Voting(HoldingEstimator):
-    """Base of the estimators whose ``members_`` vote, each with one voice."""
+    """Base of the estimators whose ``members_`` vote, each with one voice unless ``voices_`` were learned."""
 
     members_: list[BagEstimator]
+    voices_: np.ndarray | None = None  # (n_members,)
+
+    def heard(self, values: Any) -> Any:
+        """The mean of what the members say, along the first axis, by their voices."""
+        return np.average(values, axis=0, weights=self.voices_)
 
     @property
     def decision_threshold(self) -> float:
         """The mean of the members' thresholds, as their probabilities are averaged."""
-        return float(np.mean([member.decision_threshold for member in self.members_]))
+        return float(self.heard([member.decision_threshold for member in self.members_]))
 
     def predict_proba(self, X: Any) -> np.ndarray:
         bags = self._known_bags(X)
-        return np.mean([member.predict_proba(bags) for member in self.members_], axis=0)
+        return self.heard([member.predict_proba(bags) for member in self.members_])
 
     def weigh(self, X: Any) -> np.ndarray:
         bags = self._known_bags(X)
-        return np.mean([member.weigh(bags) for member in self.members_], axis=0)
+        return self.heard([member.weigh(bags) for member in self.members_])
 
     def judge(self, X: Any) -> Judged:
         judged = self._judged(X)
-        return Judged(judged.probabilities.mean(axis=0), judged.weights.mean(axis=0))
+        return Judged(self.heard(judged.probabilities), self.heard(judged.weights))
 
     def spread(self, X: Any) -> Spread:
         """How far the members differ in probabilities and weights."""
         judged = self._judged(X)
-        return Spread(judged.probabilities.std(axis=0), judged.weights.std(axis=0))
+        return Spread(self._deviation(judged.probabilities), self._deviation(judged.weights))
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores of the mean probabilities: (n_bags,) for two classes, else (n_bags, n_classes)."""
@@ -67,6 +74,9 @@ class Voting(HoldingEstimator):
         bags = self._known_bags(X)
         alone = Bags.trusted(instances=bags.instances, offsets=np.arange(bags.n_instances + 1))
         return self.decision_function(alone)
+
+    def _deviation(self, values: np.ndarray) -> np.ndarray:
+        return np.sqrt(self.heard((values - self.heard(values)) ** 2))
 
     def _seated(self, estimators: Iterable[BagEstimator]) -> list[BagEstimator]:
         """Copies of estimators, each with a seed drawn for its place."""
