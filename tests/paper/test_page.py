@@ -2,10 +2,11 @@ import re
 
 import pytest
 
-from bagwise.paper.page import write_page
+from bagwise.paper.page import dots, write_page
 from bagwise.paper.published import Published
 from bagwise.paper.recipes import RECIPES
 from bagwise.paper.results import Result
+from bagwise.paper.tables import tables
 
 FAR = Result("table1", "attention", "musk1", Published(0.892, 0.04), 0.8, 0.01, 0.02, 5, 50)
 OWN = Result("table1", "naive <b>", "fox", None, 0.85, None, None, 1, 10)
@@ -24,3 +25,16 @@ def test_every_number_stands_in_the_table_and_words_are_escaped(tmp_path):
 def test_every_table_has_its_picture(tmp_path, results):
     text = write_page(tmp_path, RECIPES["mnist-bags"], results).read_text(encoding="utf-8")
     assert text.count("<svg") == len({result.table for result in results})
+
+
+def test_a_method_without_a_number_keeps_its_row():
+    other = FAR._replace(method="MI-Kernel", column="fox", mean=0.6)
+    both = [FAR._replace(column="fox", mean=0.5), other, other._replace(column="musk1", mean=0.7)]
+    (table,) = tables(both)
+    drawn, panels = {}, dots(table).axes
+    names = [label.get_text() for label in panels[0].get_yticklabels()]
+    rows = dict(zip(panels[0].get_yticks(), names, strict=True))
+    for axes, column in zip(panels, table.columns, strict=True):
+        ours = axes.containers[0].lines[0]
+        drawn |= {(rows[round(y)], column): x for x, y in zip(*ours.get_data(), strict=True)}
+    assert drawn == {("attention", "fox"): 0.5, ("MI-Kernel", "fox"): 0.6, ("MI-Kernel", "musk1"): 0.7}

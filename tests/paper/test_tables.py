@@ -1,7 +1,7 @@
 from bagwise.paper.published import Published
 from bagwise.paper.recipes import RECIPES
 from bagwise.paper.results import Result
-from bagwise.paper.tables import markdown
+from bagwise.paper.tables import markdown, tables
 
 FAR = Result("table1", "attention", "musk1", Published(0.892, 0.04), 0.8, 0.01, 0.02, 5, 50)
 OWN = Result("table1", "naive", "musk1", None, 0.85, None, None, 1, 10)
@@ -23,3 +23,8 @@ def test_a_part_is_called_one():
     assert "| attention | 0.800±0.020 (part) / 0.892±0.040 |" in markdown(
         RECIPES["table1"], [FAR._replace(complete=False)]
     )
+
+
+def test_columns_that_are_numbers_stand_by_their_size():
+    results = [OWN._replace(table="mnist-bags-10", column=column) for column in ("500", "50", "100")]
+    assert tables(results)[0].columns == ["50", "100", "500"]

@@ -12,7 +12,9 @@ LONGEST_NAME = 18
 APART = 0.14
 
 
-def draw_dots_beside(axes: Axes, pairs: Mapping[str, tuple[Value, Value | None]], words: tuple[str, str]) -> Axes:
+def draw_dots_beside(
+    axes: Axes, pairs: Mapping[str, tuple[Value | None, Value | None]], words: tuple[str, str]
+) -> Axes:
     """A row for each name, from the top down: the first value above the second, each with a bar of one error."""
     places = np.arange(len(pairs))[::-1]
     for number, (colour, marker, shift) in enumerate(((BLUE, "o", APART), (VERMILLION, "D", -APART))):

@@ -1,5 +1,6 @@
 """The results of an experiment as one HTML page that stands alone: each table of the paper with its picture."""
 
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -17,6 +18,7 @@ from bagwise.report.templating import fill_template
 
 PAGE = "results.html"
 LINES = "Thick lines with dots: ours, with bars of one error; thin lines of the same kind: the paper's."
+TITLE_WIDTH = 14  # letters
 DOTS = "Blue dots: ours; orange diamonds: the paper's; each with a bar of one error on both sides."
 
 
@@ -45,7 +47,7 @@ def _picture(table: Table, recipe: Recipe) -> Picture:
     """Lines where the columns are numbers (of training bags), as the paper draws them, else dots for each column."""
     numbers = all(column.isdigit() for column in table.columns)
     with figures.styled():
-        figure, words = (_lines(table, recipe), LINES) if numbers else (_dots(table), DOTS)
+        figure, words = (_lines(table, recipe), LINES) if numbers else (dots(table), DOTS)
         name = "picture-" + "".join(letter if letter.isalnum() else "-" for letter in table.name)
         return Picture(Markup(figures.svg_text(figure, name, table.name, words)), words)
 
@@ -65,17 +67,15 @@ def _lines(table: Table, recipe: Recipe) -> Figure:
     return figure
 
 
-def _dots(table: Table) -> Figure:
+def dots(table: Table) -> Figure:
+    """A column of dots for each metric; every method has its row in all of them, also where it has no number."""
     columns = len(table.columns)
     figure = Figure(figsize=(1.3 + 1.7 * columns, 0.9 + 0.3 * len(table.methods)), layout="constrained")
     for axes, column in zip(figure.subplots(1, columns, sharey=True, squeeze=False)[0], table.columns, strict=True):
-        pairs = {
-            method: (value, _paper(table.cells[method, column]))
-            for method in table.methods
-            if (value := _value(table.cells.get((method, column)))) is not None
-        }
+        found = {method: table.cells.get((method, column)) for method in table.methods}
+        pairs = {method: (_value(result), _paper(result)) for method, result in found.items()}
         figures.draw_dots_beside(axes, pairs, ("ours", "the paper's"))
-        axes.set(title=column.replace("_", " "))
+        axes.set_title(textwrap.fill(column.replace("_", " "), TITLE_WIDTH))
     return figure
 
 

@@ -1,6 +1,6 @@
 """Results as tables, each of the paper with ours beside its own, and as a page of markdown."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from bagwise.paper.recipes import Recipe
@@ -34,12 +34,18 @@ def tables(results: Sequence[Result]) -> list[Table]:
         Table(
             name,
             list(dict.fromkeys(result.method for result in own)),
-            list(dict.fromkeys(result.column for result in own)),
+            _in_order(dict.fromkeys(result.column for result in own)),
             {(result.method, result.column): result for result in own},
         )
         for name in dict.fromkeys(result.table for result in results)
         if (own := [result for result in results if result.table == name])
     ]
+
+
+def _in_order(columns: Iterable[str]) -> list[str]:
+    """Numbers by their size, words as they came."""
+    found = list(columns)
+    return sorted(found, key=int) if all(column.isdigit() for column in found) else found
 
 
 def markdown(recipe: Recipe, results: Sequence[Result]) -> str:
