@@ -1,6 +1,7 @@
 """The results of a run beside those that are committed, in the files of one experiment.
 
     python experiments/join.py breast reproduction/breast     writes the files of experiments/breast anew
+    python experiments/join.py breast                         the same with no new numbers, where the form has changed
 
 A number of the run replaces the committed one unless more fits stand behind that; all others stay as they were, because
 the units of earlier runs were not kept. Those of this run are kept in ``units.zip``: a test makes its numbers from them
@@ -29,19 +30,21 @@ UNITS = "units.zip"
 MOMENT = (1980, 1, 1, 0, 0, 0)  # of every file in an archive, so that the same units give the same bytes
 
 
-def main(name: str, place: Path) -> None:
+def main(name: str, place: Path | None) -> None:
     """Write the joined files of an experiment."""
     home, recipe = Path(__file__).parent / name, RECIPES[name]
     settings = under_all(recipe.settings(1, False))
     order = list(dict.fromkeys(method for setting in settings for plan in setting.plans for method in plan.methods))
-    results = joined(committed_results(home), read_results(place, recipe, settings), order)
-    fits = joined_fits(rows(home / FITS), fit_rows(place, settings))
+    results, fits = committed_results(home), rows(home / FITS)
+    if place is not None:
+        results = joined(results, read_results(place, recipe, settings), order)
+        fits = joined_fits(fits, fit_rows(place, settings))
+        pack(place, home / UNITS)
     write_table(home / RESULTS, result_rows(results))
     write_table(home / FITS, fits)
     with atomic(home / TEXT) as draft:
         draft.write_text(markdown(recipe, results), encoding="utf-8")
     write_page(home, recipe, results)
-    pack(place, home / UNITS)
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -103,4 +106,4 @@ def pack(place: Path, target: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]))
+    main(sys.argv[1], Path(sys.argv[2]) if len(sys.argv) > 2 else None)

@@ -15,7 +15,7 @@ DRAWN = Result("mnist-bags-10", "attention", "50", Published(0.768, 0.054), 0.75
 
 def test_every_number_stands_in_the_table_and_words_are_escaped(tmp_path):
     text = write_page(tmp_path, RECIPES["table1"], [FAR, OWN]).read_text(encoding="utf-8")
-    assert re.search(r"<b>0.800</b> ± 0.020<br><small>0.892 ± 0.040</small>", text)
+    assert re.search(r"<b>0.800</b> ± 0.020<br><small>0.892 ± 0.040 \(−0.092\)</small>", text)
     assert "naive &lt;b&gt;" in text
     assert "naive <b>" not in text
     assert "http" not in text.replace("http-equiv", "").replace("http://www.w3.org", "")

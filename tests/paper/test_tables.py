@@ -9,7 +9,7 @@ OWN = Result("table1", "naive", "musk1", None, 0.85, None, None, 1, 10)
 
 def test_ours_stand_beside_the_papers_and_what_does_not_meet_is_bold():
     page = markdown(RECIPES["table1"], [FAR, OWN])
-    assert "| attention | **0.800±0.020** / 0.892±0.040 |" in page
+    assert "| attention | **0.800±0.020** / 0.892±0.040 (−0.092) |" in page
     assert "| naive | 0.850 |" in page
     assert "musk1 (1–5×)" in page
 
@@ -20,7 +20,7 @@ def test_a_cell_that_was_not_run_is_empty():
 
 
 def test_a_part_is_called_one():
-    assert "| attention | 0.800±0.020 (part) / 0.892±0.040 |" in markdown(
+    assert "| attention | 0.800±0.020 (part) / 0.892±0.040 (−0.092) |" in markdown(
         RECIPES["table1"], [FAR._replace(complete=False)]
     )
 

@@ -7,10 +7,10 @@ from bagwise.paper.recipes import Recipe
 from bagwise.paper.results import Result
 
 LEGEND = (
-    "Each cell: ours ± error / the paper's ± error; **bold** where the two intervals of one error do not meet; (part) "
-    "where folds are still to be run. Our error is the standard error over folds (mean over repeats) where there are "
-    "folds, as the paper's seems to be, else the standard error over draws; results.csv has both, and how many repeats "
-    "and fits stand behind each number."
+    "Each cell: ours ± error / the paper's ± error (difference); **bold** where the two intervals of one error do not "
+    "meet; (part) where folds are still to be run. Our error is the standard error over folds (mean over repeats) "
+    "where there are folds, as the paper's seems to be, else the standard error over draws; results.csv has both, and "
+    "how many repeats and fits stand behind each number."
 )
 
 
@@ -69,7 +69,21 @@ def _cell(result: Result) -> str:
         ours = f"**{ours}**"
     if not result.complete:
         ours = f"{ours} (part)"
-    return ours if result.paper is None else f"{ours} / {valued(*result.paper)}"
+    return (
+        ours
+        if result.paper is None
+        else f"{ours} / {valued(*result.paper)} ({signed(result.mean - result.paper.mean)})"
+    )
+
+
+def signed(difference: float) -> str:
+    """A difference with its sign.
+
+    >>> signed(0.0123), signed(-0.0123), signed(-0.0001)
+    ('+0.012', '−0.012', '0.000')
+    """
+    text = f"{difference:+.3f}"
+    return text[1:] if float(text) == 0 else text.replace("-", "−")
 
 
 def valued(mean: float, error: float | None) -> str:
