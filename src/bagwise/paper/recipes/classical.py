@@ -2,9 +2,9 @@
 
 The networks have the optimiser of the appendix and end with the last of 100 epochs, because a validation fold of so few
 bags costs more than it gives. The classical methods have their defaults; those with a kernel choose within the training
-bags whether features are standardised, and the support vector machines of instances their C. Two rows are ours: in
-``super learner`` nine of these methods vote, heard by how they judge training bags held out; in ``committee`` four with
-equal voices, chosen on other sets (experiments/committee/notes.md).
+bags whether features are standardised, and the support vector machines of instances their C. Three rows are ours:
+in ``super learner`` nine of these methods vote, heard by how they judge training bags held out; in ``committee`` four
+with equal voices, chosen on other sets (experiments/committee/notes.md); ``bagwise`` is the preset.
 """
 
 from typing import Any
