@@ -6,6 +6,8 @@ about one output in eight is visited, and for each, its window meets one row of 
 gradient[map] += slope · window        slopes[window] += slope · weights[map]
 """
 
+import numpy as np
+
 from bagwise.training.fused.compiling import compiled
 from bagwise.training.fused.convolving import maps_of, unflatten
 from bagwise.training.fused.layers import clear
@@ -27,7 +29,7 @@ from bagwise.training.fused.stages import (
     VECTORS,
     WIDTH,
 )
-from bagwise.training.fused.tiles import add_products
+from bagwise.training.fused.tiles import add_products, put, take
 
 
 @compiled
@@ -73,15 +75,19 @@ def list_slopes(stage, number, maps, winners, slopes, work):
     """
     n_maps, width, across, channels = stage[MAPS], stage[POOLED_WIDTH], stage[WIDTH], stage[CHANNELS]
     count, at, zero = 0, number, maps.dtype.type(0)
-    total, listed, positions, windows = zero, work.slopes_of_map, work.positions, work.windows
+    listed, positions, windows = work.slopes_of_map, work.positions, work.windows
     for y in range(stage[POOLED_HEIGHT]):
         for x in range(width):
-            position = (2 * y + (winners[at] >> 1)) * across + 2 * x + (winners[at] & 1)
-            left = maps[at] != zero
-            listed[count], positions[count], windows[count] = slopes[at], position, position * channels
-            total += slopes[at] if left else zero
-            count += left
+            winner = np.int64(take(winners, at))
+            position = (2 * y + (winner >> 1)) * across + 2 * x + (winner & 1)
+            put(listed, count, take(slopes, at))
+            put(positions, count, position)
+            put(windows, count, position * channels)
+            count += np.int64(take(maps, at) != zero)
             at += n_maps
+    total = zero
+    for place in range(count):
+        total += listed[place]
     return count, total
 
 

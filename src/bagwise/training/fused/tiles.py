@@ -1,7 +1,8 @@
 """Operations on a vector of neighbouring numbers at once, for kernels whose loops the compiler would leave as they are.
 
 They read and write whole vectors of ``LANES`` numbers, beyond the end of a row where its length is no multiple of that:
-whoever calls them sees to it that what lies there may be touched.
+whoever calls them sees to it that what lies there may be touched. Two work on a single number, where a loop cannot be
+one of vectors.
 """
 
 from typing import Any
@@ -37,6 +38,28 @@ def _spread(builder, number):
     kind = ir.VectorType(number.type, LANES)
     one = builder.insert_element(ir.Constant(kind, ir.Undefined), number, ir.Constant(ir.IntType(32), 0))
     return builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES))
+
+
+@intrinsic
+def take(context, values, place):
+    """values[place] for a place that is known to be within: Numba would ask whether it counts from the end."""
+
+    def generate(context, builder, signature, arguments):
+        return builder.load(builder.gep(_data(context, builder, signature.args[0], arguments[0]), [arguments[1]]))
+
+    return values.dtype(values, types.intp), generate
+
+
+@intrinsic
+def put(context, values, place, value):
+    """values[place] = value, likewise."""
+
+    def generate(context, builder, signature, arguments):
+        data = _data(context, builder, signature.args[0], arguments[0])
+        builder.store(arguments[2], builder.gep(data, [arguments[1]]))
+        return context.get_dummy_value()
+
+    return types.void(values, types.intp, values.dtype), generate
 
 
 @intrinsic
