@@ -41,7 +41,7 @@ ROUNDING = 1e-6
 
 
 def default_library() -> dict[str, BagEstimator]:
-    """Every method of Table 1 that can tell several classes apart, new ones each time."""
+    """The nine methods among which the committee was chosen (experiments/committee/choose.py), new ones each time."""
     return {
         **default_members(),
         "MI-Kernel": Selected(MIKernel(), SCALINGS),
