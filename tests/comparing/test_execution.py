@@ -50,6 +50,16 @@ def test_a_comparison_that_was_cut_goes_on_and_ends_the_same(tmp_path):
     assert numbers(tmp_path / "cut") == numbers(whole.folder)
 
 
+@pytest.mark.parametrize("written", ["manifest.json", "plan.json", "units/attention/0-0.json"])
+def test_what_a_killed_process_left_is_gone_wherever_it_wrote(tmp_path, written):
+    compare(tmp_path / "cut", plan())
+    draft = (tmp_path / "cut" / written).with_name(".draft-9127f3b991d50f33")
+    draft.write_text("{")
+    compare(tmp_path / "cut", plan())
+    assert not draft.exists()
+    assert damages(tmp_path / "cut") == []
+
+
 def test_a_folder_of_other_things_is_left_alone(tmp_path):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "letter.txt").write_text("dear …")

@@ -10,7 +10,7 @@ from sklearn.utils import get_tags
 
 from bagwise.claims import clear_remains, sole_writer
 from bagwise.comparing.beginning import begin, check_place
-from bagwise.comparing.comparison import KIND, UNITS, Comparison, pages, unit_path
+from bagwise.comparing.comparison import KIND, Comparison, pages, unit_path
 from bagwise.comparing.plan import Material, Plan, build, open_material
 from bagwise.errors import InputError
 from bagwise.evaluation.cross_validation import judge_split
@@ -49,7 +49,7 @@ def compare(
     check_place(folder)
     with sole_writer(folder):
         begin(folder, plan, material)
-        clear_remains(folder / UNITS)
+        clear_remains(folder)
         _do_all(folder, plan, material, workers, progress)
         write_manifest(folder, KIND, passing=pages(folder))
     return Comparison(folder)
