@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "bagwise"
 ORDER = [
     ["errors", "metric_names", "decisions"],
-    ["names", "quantities", "files", "claims", "manifests", "randomness", "places"],
+    ["names", "quantities", "locks", "drafts", "files", "claims", "manifests", "randomness", "places"],
     ["segments", "dropout"],
     ["bags"],
     ["curves", "likelihoods", "inputs", "encoders", "writing", "storage", "splits", "folds", "figures", "working"],

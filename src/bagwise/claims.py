@@ -14,13 +14,9 @@ import socket
 from collections.abc import Iterator
 from pathlib import Path
 
+from bagwise.drafts import is_draft
 from bagwise.errors import InputError
-from bagwise.files import is_draft
-
-try:
-    import fcntl
-except ImportError:  # Windows: dead claims stay until someone removes them
-    fcntl = None  # type: ignore[assignment]
+from bagwise.locks import try_lock
 
 CLAIM = ".claim"  # hidden, so that no manifest lists it
 
@@ -101,7 +97,8 @@ def _take(path: Path) -> int | None:
             handle, fresh = os.open(path, os.O_RDWR), False
         except FileNotFoundError:  # it ended just now
             return None
-    if _lock(handle, fresh) and (fresh or _is_dead(path, handle)):
+    held = try_lock(handle)
+    if (fresh if held is None else held) and (fresh or _is_dead(path, handle)):
         _sign(path, handle)
         return handle
     os.close(handle)
@@ -117,18 +114,6 @@ def _sign(path: Path, handle: int) -> None:
         path.unlink(missing_ok=True)
         os.close(handle)
         raise OSError(error.errno, error.strerror, str(path)) from None
-
-
-def _lock(handle: int, fresh: bool) -> bool:
-    if fcntl is None:
-        return fresh
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:  # a disk without locks: only a claim of one's own making counts
-        return fresh
-    return True
 
 
 def _is_dead(path: Path, handle: int) -> bool:

@@ -5,16 +5,15 @@ import errno
 import hashlib
 import json
 import os
-import secrets
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from bagwise.drafts import DRAFT, beside, clear_dead, held, marked
 from bagwise.errors import InputError
 
 MANIFEST = "manifest.json"
-DRAFT = ".draft-"
 ASIDE = f"{DRAFT}old-"
 CHUNK = 1 << 20
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # only somebody who writes hears of these
@@ -34,7 +33,8 @@ def atomic(path: Path) -> Iterator[Path]:
     path = Path(path)
     if path.is_dir():
         raise InputError(f"{path} is a folder; give a file's path")
-    with _drafting(path) as draft:
+    draft = beside(path)
+    with _placing(path), naming(path, draft):
         try:
             yield draft
             _sync(draft)
@@ -59,22 +59,22 @@ def atomic_folder(path: Path, kind: str | None = None) -> Iterator[Path]:
         raise InputError(f"'{path}' is the folder you stand in, or holds it, and would be replaced; give a new path")
     if kind is not None and path.exists() and any(path.iterdir()) and _kind_of(path) != kind:
         raise InputError(f"{path} holds other files; choose a new folder")
-    with _drafting(path) as draft:
-        draft.mkdir()
-        try:
-            yield draft
-            for file in draft.rglob("*"):
-                _sync(file)
-            _sync(draft)
-            _put_in_place(draft, path)
-            _sync(path.parent)
-        finally:
-            shutil.rmtree(draft, ignore_errors=True)
+    clear_dead(path)
+    draft = beside(path, marked(path))
+    with _placing(path), naming(path, draft), held(draft):
+        yield draft
+        for file in draft.rglob("*"):
+            _sync(file)
+        _sync(draft)
+        _put_in_place(draft, path)
+        _sync(path.parent)
 
 
 def check_writable(path: Path) -> None:
     """Raise the error that writing to a path would raise, before any work is done for it; nothing is left there."""
-    with contextlib.suppress(_Tried), _drafting(Path(path)) as draft:
+    path = Path(path)
+    draft = beside(path)
+    with contextlib.suppress(_Tried), _placing(path), naming(path, draft):
         draft.touch()
         draft.unlink()
         raise _Tried
@@ -95,14 +95,12 @@ class _Tried(Exception):  # noqa: N818 (no error: whoever raises it wants nothin
 
 
 @contextlib.contextmanager
-def _drafting(path: Path) -> Iterator[Path]:
-    """A draft's path, in a folder made if need be; if the block fails, that folder goes again, unless it is in use."""
-    draft = _beside(path)
+def _placing(path: Path) -> Iterator[None]:
+    """The folder of a path is made if need be; if the block fails, it goes again, unless it is in use."""
     made = [folder for folder in path.parents if not folder.exists()]
     try:
-        with naming(path, draft):
-            _make_parent(path)
-            yield draft
+        _make_parent(path)
+        yield
     except BaseException:
         for folder in made:
             with contextlib.suppress(OSError):
@@ -134,7 +132,7 @@ def _put_in_place(draft: Path, path: Path) -> None:
     if not path.exists():
         draft.replace(path)
         return
-    aside = _beside(path, ASIDE)
+    aside = beside(path, ASIDE)
     aside.mkdir()
     path.replace(aside / path.name)
     try:
@@ -142,7 +140,7 @@ def _put_in_place(draft: Path, path: Path) -> None:
     except BaseException:
         recover(path)
         raise
-    old = _beside(path)
+    old = beside(path, marked(path))
     aside.replace(old)  # from here on nobody takes it for what should stand at the path
     shutil.rmtree(old, ignore_errors=True)
 
@@ -172,16 +170,6 @@ def _make_parent(path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
         raise InputError(f"{path} cannot be written: {path.parent} is, or lies in, a file; give another path") from None
-
-
-def _beside(path: Path, prefix: str = DRAFT) -> Path:
-    """A hidden name in the same folder, hence on the same disk: only then is a rename atomic."""
-    return path.parent / f"{prefix}{secrets.token_hex(8)}"
-
-
-def is_draft(path: Path) -> bool:
-    """Whether this is what a process left that was killed while it wrote."""
-    return path.name.startswith(DRAFT)
 
 
 def write_json(path: Path, content: Any) -> None:
