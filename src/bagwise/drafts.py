@@ -49,7 +49,8 @@ def held(draft: Path) -> Iterator[None]:
         unnamed.replace(draft)
         yield
     finally:
-        shutil.rmtree(draft, ignore_errors=True)
+        for left in (unnamed, draft):
+            shutil.rmtree(left, ignore_errors=True)
         if handle is not None:
             os.close(handle)
 
