@@ -12,14 +12,17 @@ from bagwise import figures
 from bagwise.files import atomic
 from bagwise.metric_names import METRICS
 from bagwise.paper.recipes import Recipe
-from bagwise.paper.results import Result
+from bagwise.paper.results import KEYS, Result
 from bagwise.paper.tables import LEGEND, Table, signed, tables
 from bagwise.report.templating import fill_template
 
 PAGE = "results.html"
-LINES = "Thick lines with dots: ours, with bars of one error; thin lines of the same kind: the paper's."
 TITLE_WIDTH = 14  # letters
-DOTS = "Blue dots: ours; orange diamonds: the paper's; each with a bar of one error on both sides."
+INCH = 7.2  # in em: letters of pictures are then as large as those of the page, however many columns there are
+LINES = "Thick lines with dots: ours, with bars of one error where it is known"
+THIN_LINES = "thin lines of the same kind: the paper's"
+DOTS = "Blue dots: ours, with a bar of one error on both sides"
+DIAMONDS = "orange diamonds: the paper's"
 
 
 class Picture(NamedTuple):
@@ -27,6 +30,7 @@ class Picture(NamedTuple):
 
     svg: Markup
     words: str
+    width: float  # in em
 
 
 def write_page(place: Path, recipe: Recipe, results: Sequence[Result]) -> Path:
@@ -45,26 +49,31 @@ def write_page(place: Path, recipe: Recipe, results: Sequence[Result]) -> Path:
 
 
 def _picture(table: Table, recipe: Recipe) -> Picture:
-    """Lines where the columns are numbers (of training bags), as the paper draws them, else dots for each column."""
+    """Lines where the columns are numbers, as the paper draws them, else dots for each column."""
     numbers = all(column.isdigit() for column in table.columns)
     with figures.styled():
-        figure, words = (_lines(table, recipe), LINES) if numbers else (dots(table), DOTS)
+        figure = lines(table, recipe) if numbers else dots(table)
+        ours, theirs = (LINES, THIN_LINES) if numbers else (DOTS, DIAMONDS)
+        words = f"{ours}; {theirs}." if any(result.paper for result in table.cells.values()) else f"{ours}."
         name = "picture-" + "".join(letter if letter.isalnum() else "-" for letter in table.name)
-        return Picture(Markup(figures.svg_text(figure, name, table.name, words)), words)
+        svg = figures.svg_text(figure, name, table.name, words)
+        return Picture(Markup(svg), words, INCH * figure.get_figwidth())
 
 
-def _lines(table: Table, recipe: Recipe) -> Figure:
+def lines(table: Table, recipe: Recipe) -> Figure:
+    """A line for each method along the numbers of the columns."""
     figure = Figure(figsize=(6.4, 4.4), layout="constrained")
     axes = figure.subplots()
-    lines = {
+    values = {
         method: (
             [_value(table.cells.get((method, column))) for column in table.columns],
             [_paper(table.cells.get((method, column))) for column in table.columns],
         )
         for method in table.methods
     }
-    figures.draw_lines_beside(axes, [float(column) for column in table.columns], lines)
-    axes.set(xlabel="training bags", ylabel=METRICS[recipe.metric][0])
+    figures.draw_lines_beside(axes, [float(column) for column in table.columns], values)
+    of_instances = next((words for words in KEYS if table.name.endswith(words)), None)
+    axes.set(xlabel=recipe.along, ylabel=of_instances or METRICS[recipe.metric][0])
     return figure
 
 

@@ -16,7 +16,7 @@ RECIPES = {
     "mnist-bags": Recipe("MNIST-bags (three tables of the appendix)", "auc", False, mnist_bags),
     "breast": Recipe("Breast cancer", "accuracy", True, breast),
     "colon": Recipe("Colon cancer", "accuracy", True, colon),
-    "claims": Recipe("Claims of the text", "auc", False, claims),
+    "claims": Recipe("Claims of the text", "auc", False, claims, along="hidden units of the attention"),
 }
 
 __all__ = ["RECIPES", "Recipe", "Setting"]

@@ -24,3 +24,4 @@ class Recipe(NamedTuple):
     metric: str  # of the columns that are data
     pooled: bool  # whether a metric is taken over a repeat's predictions together, or is the mean over folds
     settings: Callable[[int, bool], list[Setting]]  # (repeats, quick)
+    along: str = "training bags"  # of columns that are numbers
