@@ -12,7 +12,7 @@ def test_the_network_is_that_of_the_appendix_and_mi_svm_the_seventh_row(name):
     assert (plan.folds, plan.repeats, len(plan.methods)) == (10, 5, 8)
     model = build(plan, "gated attention")
     assert (model.encoder, model.learning_rate, model.weight_decay) == ("nucleus cnn", 1e-4, 5e-4)
-    assert model.attention_width == 128
+    assert (model.attention_width, model.epochs) == (128, 100)
     assert isinstance(build(plan, "MI-SVM"), Selected)
 
 
@@ -34,10 +34,3 @@ def test_breast_has_the_papers_folds_and_those_by_case_apart():
     assert (images.plans[0].grouped, cases.plans[0].grouped) == (False, True)
     assert images.title == ""
     assert cases.title
-
-
-def test_breast_has_the_epochs_of_the_paper():
-    epochs = {
-        name: build(RECIPES[name].settings(1, False)[0].plans[0], "attention").epochs for name in ("colon", "breast")
-    }
-    assert epochs == {"colon": 30, "breast": 100}

@@ -34,7 +34,7 @@ def draw_tissue(folder: Path, quick: bool) -> list[Path]:
     labels = known_labels(bags, DATA)
     split = repeated_folds(bags, labels, 10, 1, seed=1)[0]
     training = bags[split.training[:10] if quick else split.training]
-    shared = network(DATA, quick)
+    shared = network(quick)
     attention = trained(folder / "models" / "tissue-attention", training, pooling="attention", **shared)
     instances = trained(folder / "models" / "tissue-instances", training, pooling="max", level="instance", **shared)
     positive = [bag for bag in split.test if labels[bag] == 1][:EXAMPLES]
