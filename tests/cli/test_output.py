@@ -33,3 +33,11 @@ def test_quiet_says_nothing_and_json_only_the_result(capsys):
 def test_names_are_never_taken_for_markup(capsys):
     Output(quiet=False, as_json=False).table("title", [("[red]name[/red]", "[bold]")])
     assert "[red]name[/red]" in capsys.readouterr().out
+
+
+def test_the_bar_shows_what_is_done_and_the_time_left(capsys):
+    with Output(quiet=False, as_json=False).progress("fits") as move:
+        move(2, 4)
+        move(3, 4)
+        move(4, 4)
+    assert tuple(word for word in capsys.readouterr().out.split() if "━" not in word) == ("fits", "4/4", "0:00:00")

@@ -4,7 +4,7 @@ from bagwise.comparing.plan import make_plan
 from bagwise.errors import InputError
 from bagwise.paper import reproduction
 from bagwise.paper.recipes import Recipe, Setting
-from bagwise.paper.reproduction import chosen_settings, n_fits, reproduce
+from bagwise.paper.reproduction import chosen_settings, fits, reproduce
 
 
 def tiny(repeats, quick):
@@ -37,6 +37,13 @@ def test_it_goes_on_where_it_stopped_and_more_may_be_added(tmp_path):
     assert all(path.stat().st_mtime_ns == before for path, before in written.items())
 
 
+def test_what_was_done_before_is_counted_from_the_beginning(tmp_path):
+    reproduce(tmp_path, "tiny", repeats=1, only=["two"])
+    heard = []
+    reproduce(tmp_path, "tiny", repeats=1, progress=lambda done, of: heard.append((done, of)))
+    assert heard == [(4, 8), (5, 8), (6, 8), (7, 8), (8, 8), (8, 8)]
+
+
 def test_the_quick_version_lies_apart(tmp_path):
     assert reproduce(tmp_path, "tiny", repeats=1, quick=True, only=["naive"]) == tmp_path / "tiny-quick"
 
@@ -58,6 +65,6 @@ def test_a_protocol_of_epochs_needs_networks(tmp_path):
 
 def test_fits_are_counted():
     plan = tiny(1, True)[0].plans[0]
-    assert n_fits(plan) == 4
-    assert n_fits(plan._replace(folds=None)) == 20
-    assert n_fits(plan._replace(data="mnist-bags", folds=None)) == 2
+    assert fits(plan) == [("MI-Kernel", 0, 0), ("MI-Kernel", 0, 1), ("naive", 0, 0), ("naive", 0, 1)]
+    assert len(fits(plan._replace(folds=None))) == 20
+    assert len(fits(plan._replace(data="mnist-bags", folds=None))) == 2

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from bagwise.cli.pace import Pace
 from bagwise.metric_names import KEY_METRICS, METRICS
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
@@ -80,14 +81,16 @@ class Output:
         if not self.talks:
             yield lambda done, total: None
             return
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, RenderableColumn, TextColumn
 
-        columns = (TextColumn(doing), BarColumn(bar_width=16), MofNCompleteColumn(), TimeRemainingColumn())
+        pace = Pace()
+        columns = (TextColumn(doing), BarColumn(bar_width=16), MofNCompleteColumn(), RenderableColumn(pace))
         with contextlib.ExitStack() as shown:
             bar = Progress(*columns)
             task = bar.add_task("", total=None)
 
             def move(done: int, total: int) -> None:
+                pace.hear(done, total)
                 if not bar.live.is_started:  # a mistake found before the work begins needs no bar
                     shown.enter_context(bar)
                 bar.update(task, completed=done, total=total)

@@ -4,9 +4,11 @@ FOLDER/EXPERIMENT/SETTING/draw-0/    a comparison (see ``comparing``); a setting
 """
 
 from collections.abc import Callable, Sequence
+from itertools import product
 from pathlib import Path
 
 from bagwise.comparing import compare
+from bagwise.comparing.comparison import unit_path
 from bagwise.comparing.plan import FOLDS, Plan
 from bagwise.errors import InputError
 from bagwise.estimators.methods import METHODS, method_name
@@ -37,16 +39,18 @@ def reproduce(
     settings = under(protocol, chosen_settings(experiment, repeats, quick, only))
     if not settings:
         raise InputError("none of the methods is a network, whose epoch could be chosen; leave the protocol out")
-    of, before = sum(n_fits(plan) for setting in settings for plan in setting.plans), 0
-    for setting in settings:
-        for draw, plan in enumerate(setting.plans):
-            compare(
-                place / setting.name / f"draw-{draw}",
-                plan,
-                workers=workers,
-                progress=lambda done, _, start=before: progress(start + done, of),  # type: ignore[misc]
-            )
-            before += n_fits(plan)
+    plans = {
+        place / setting.name / f"draw-{draw}": plan for setting in settings for draw, plan in enumerate(setting.plans)
+    }
+    of = sum(len(fits(plan)) for plan in plans.values())
+    for into, plan in plans.items():
+        elsewhere = sum(_written(other, plans[other]) for other in plans if other != into)
+        compare(
+            into,
+            plan,
+            workers=workers,
+            progress=lambda done, _, elsewhere=elsewhere: progress(elsewhere + done, of),  # type: ignore[misc]
+        )
     return place
 
 
@@ -59,10 +63,15 @@ def chosen_settings(experiment: str, repeats: int, quick: bool, only: Sequence[s
     return [setting._replace(plans=[_with_methods(plan, methods) for plan in setting.plans]) for setting in settings]
 
 
-def n_fits(plan: Plan) -> int:
-    """How many models a plan trains."""
-    own_test_bags = plan.data == "mnist-bags"
-    return len(plan.methods) * plan.repeats * (1 if own_test_bags else plan.folds or FOLDS)
+def fits(plan: Plan) -> list[tuple[str, int, int]]:
+    """The models that a plan trains: method, repeat and fold of each."""
+    folds = 1 if plan.data == "mnist-bags" else plan.folds or FOLDS  # the digits have test bags of their own
+    return list(product(plan.methods, range(plan.repeats), range(folds)))
+
+
+def _written(folder: Path, plan: Plan) -> int:
+    """How many of them are done."""
+    return sum(unit_path(folder, *fit).exists() for fit in fits(plan))
 
 
 def _method(word: str, settings: dict[str, Setting]) -> str:
