@@ -2,6 +2,7 @@ import shutil
 
 import numpy as np
 import pytest
+from sklearn.metrics import roc_auc_score
 
 from bagwise.comparing import Comparison, compare
 from bagwise.comparing.plan import make_plan
@@ -45,14 +46,28 @@ def test_draws_are_repeats(place):
     assert result.error == result.repeat_error
 
 
-def test_metrics_can_be_the_columns_and_be_pooled(place):
+def test_metrics_can_be_the_columns_pooled_with_the_means_over_folds_beside(place):
     recipe = RECIPE._replace(pooled=True)
     results = of_bags(place, recipe, Setting("musk1", "breast", None, []))
-    assert {(r.method, r.column) for r in results} == {
-        (method, column)
+    found = {(r.table, r.method, r.column): r for r in results}
+    assert set(found) == {
+        (table, method, column)
+        for table in ("breast", "breast: means over folds")
         for method in ("MI-Kernel", "naive")
         for column in ("accuracy", "precision", "recall", "f_score", "auc")
     }
+    units = Comparison(place / "musk1" / "draw-0").units["naive"]
+    together = [
+        roc_auc_score(
+            np.concatenate([unit["predictions"]["bags"]["targets"] for unit in own]),
+            np.concatenate([np.array(unit["predictions"]["bags"]["probabilities"])[:, 1] for unit in own]),
+        )
+        for repeat in range(2)
+        if (own := [unit for unit in units if unit["repeat"] == repeat])
+    ]
+    assert found["breast", "naive", "auc"].mean == pytest.approx(np.mean(together))
+    apart = np.mean([unit["metrics"]["bags"]["auc"] for unit in units])
+    assert found["breast: means over folds", "naive", "auc"].mean == pytest.approx(apart)
 
 
 @pytest.mark.parametrize(("table", "column"), [("table1", "musk1"), ("breast", None)])

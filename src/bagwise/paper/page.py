@@ -13,7 +13,7 @@ from bagwise.files import atomic
 from bagwise.metric_names import METRICS
 from bagwise.paper.recipes import Recipe
 from bagwise.paper.results import KEYS, Result
-from bagwise.paper.tables import LEGEND, Table, signed, tables
+from bagwise.paper.tables import Table, legend, signed, tables
 from bagwise.report.templating import fill_template
 
 PAGE = "results.html"
@@ -39,7 +39,7 @@ def write_page(place: Path, recipe: Recipe, results: Sequence[Result]) -> Path:
     page = fill_template(
         "reproduction.html.j2",
         title=recipe.title,
-        legend=LEGEND.replace("**bold**", "bold"),
+        legend=legend(recipe).replace("**bold**", "bold"),
         signed=signed,
         tables=[(table, _picture(table, recipe)) for table in found],
     )

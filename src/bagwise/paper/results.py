@@ -22,6 +22,7 @@ KEYS = {  # of instances within bags, mean over bags
     "AUC of the scores": ("scores", "auc"),
     "evenness of the weights": ("sharing", "evenness"),
 }
+FOLDS = "means over folds"  # beside metrics of a repeat's predictions together: the paper does not say which it has
 
 
 class Result(NamedTuple):
@@ -95,7 +96,12 @@ def _of_bags(recipe: Recipe, setting: Setting) -> list[Asked]:
         {setting.column: recipe.metric} if setting.column else {each: each for _, each in published(setting.table)}
     )
     paper = setting.table if setting.comparable else None
-    return [Asked(_name(setting), *column, "bags", recipe.pooled, paper) for column in columns.items()]
+    ways = {_name(setting): recipe.pooled}
+    if recipe.pooled:
+        ways[f"{_name(setting)}: {FOLDS}"] = False
+    return [
+        Asked(table, *column, "bags", pooled, paper) for table, pooled in ways.items() for column in columns.items()
+    ]
 
 
 def _of_instances(setting: Setting) -> list[Asked]:

@@ -12,6 +12,7 @@ LEGEND = (
     "where there are folds, as the paper's seems to be, else the standard error over draws; results.csv has both, and "
     "how many repeats and fits stand behind each number."
 )
+TOGETHER = "Metrics are those of the predictions of all folds of a repeat together; the means over folds stand below."
 
 
 class Table(NamedTuple):
@@ -48,9 +49,15 @@ def _in_order(columns: Iterable[str]) -> list[str]:
     return sorted(found, key=int) if all(column.isdigit() for column in found) else found
 
 
+def legend(recipe: Recipe) -> str:
+    """How the tables of an experiment are read."""
+    return f"{LEGEND} {TOGETHER}" if recipe.pooled else LEGEND
+
+
 def markdown(recipe: Recipe, results: Sequence[Result]) -> str:
     """The page of an experiment."""
-    parts = [f"# {recipe.title}", LEGEND, *(f"## {table.name}\n\n{_markdown(table)}" for table in tables(results))]
+    sections = (f"## {table.name}\n\n{_markdown(table)}" for table in tables(results))
+    parts = [f"# {recipe.title}", legend(recipe), *sections]
     return "\n\n".join(parts) + "\n"
 
 
