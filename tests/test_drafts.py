@@ -1,5 +1,6 @@
 """What a killed process was writing is removed by the next who writes there; what lives is left alone."""
 
+import itertools
 import os
 import signal
 import socket
@@ -8,7 +9,7 @@ import sys
 
 import pytest
 
-from bagwise import drafts
+from bagwise import drafts, files
 from bagwise.files import atomic_folder
 
 WRITES = """
@@ -83,3 +84,45 @@ def test_a_file_or_a_link_of_such_a_name_is_not_touched(tmp_path):
     assert link.is_symlink()
     assert file.exists()
     assert (tmp_path / "mine").is_dir()
+
+
+def interrupted_at(step, act):
+    """Whether the act came to its so-manieth line of these two files, where Ctrl-C was pressed."""
+    lines = 0
+
+    def watch(frame, event, argument):
+        nonlocal lines
+        if frame.f_code.co_filename not in (drafts.__file__, files.__file__):
+            return None
+        lines += event == "line"
+        if event == "line" and lines == step:
+            sys.settrace(None)
+            raise KeyboardInterrupt
+        return watch
+
+    before = sys.gettrace()
+    sys.settrace(watch)
+    try:
+        act()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(before)
+    return False
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_ctrl_c_at_any_line_leaves_the_folder_whole_or_as_it_was_and_nothing_beside(tmp_path, there):
+    for step in itertools.count(1):
+        target = tmp_path / str(step) / "bags"
+        target.parent.mkdir()
+        if there:
+            target.mkdir()
+            (target / "old").touch()
+        interrupted = interrupted_at(step, lambda: write(target))  # noqa: B023 (called at once)
+        files.recover(target)
+        found = sorted(path.relative_to(target.parent).as_posix() for path in target.parent.rglob("*"))
+        assert found in (["bags", "bags/old"] if there else [], ["bags", "bags/whole"]), step
+        if not interrupted:
+            break
+    assert step > 30

@@ -40,10 +40,10 @@ def held(draft: Path) -> Iterator[None]:
 
     It gets its name when it is locked: nobody finds it there without.
     """
-    unnamed = draft.with_name(f"{DRAFT}new{draft.name}")
-    unnamed.mkdir()
-    handle = _open(unnamed)
+    unnamed, handle = draft.with_name(f"{DRAFT}new{draft.name}"), None
     try:
+        unnamed.mkdir()
+        handle = _open(unnamed)
         if handle is not None:
             try_lock(handle)
         unnamed.replace(draft)

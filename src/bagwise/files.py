@@ -132,16 +132,21 @@ def _put_in_place(draft: Path, path: Path) -> None:
     if not path.exists():
         draft.replace(path)
         return
-    aside = beside(path, ASIDE)
-    aside.mkdir()
-    path.replace(aside / path.name)
+    aside, old = beside(path, ASIDE), beside(path, marked(path))
     try:
+        aside.mkdir()
+        path.replace(aside / path.name)
         draft.replace(path)
-    except BaseException:
+        _discard(aside, old)
+    finally:
         recover(path)
-        raise
-    old = beside(path, marked(path))
-    aside.replace(old)  # from here on nobody takes it for what should stand at the path
+        if path.exists():
+            _discard(aside, old)
+
+
+def _discard(aside: Path, old: Path) -> None:
+    if aside.exists():
+        aside.replace(old)  # from here on nobody takes it for what should stand at the path
     shutil.rmtree(old, ignore_errors=True)
 
 
