@@ -87,7 +87,7 @@ def test_a_file_or_a_link_of_such_a_name_is_not_touched(tmp_path):
 
 
 def interrupted_at(step, act):
-    """Whether the act came to its so-manieth line of these two files, where Ctrl-C was pressed."""
+    """Whether the act came as far as this line, counted over drafts.py and files.py, where Ctrl-C is pressed."""
     lines = 0
 
     def watch(frame, event, argument):

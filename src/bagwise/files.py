@@ -140,7 +140,7 @@ def _put_in_place(draft: Path, path: Path) -> None:
         _discard(aside, old)
     finally:
         recover(path)
-        if path.exists():
+        if path.exists():  # and Ctrl-C came before the old was gone
             _discard(aside, old)
 
 

@@ -22,7 +22,7 @@ KEYS = {  # of instances within bags, mean over bags
     "AUC of the scores": ("scores", "auc"),
     "evenness of the weights": ("sharing", "evenness"),
 }
-FOLDS = "means over folds"  # beside metrics of a repeat's predictions together: the paper does not say which it has
+MEANS = "means over folds"  # beside metrics of a repeat's predictions together: the paper does not say which it has
 
 
 class Result(NamedTuple):
@@ -98,7 +98,7 @@ def _of_bags(recipe: Recipe, setting: Setting) -> list[Asked]:
     paper = setting.table if setting.comparable else None
     ways = {_name(setting): recipe.pooled}
     if recipe.pooled:
-        ways[f"{_name(setting)}: {FOLDS}"] = False
+        ways[f"{_name(setting)}: {MEANS}"] = False
     return [
         Asked(table, *column, "bags", pooled, paper) for table, pooled in ways.items() for column in columns.items()
     ]
