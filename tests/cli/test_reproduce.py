@@ -1,5 +1,9 @@
 import json
 
+import pytest
+
+from bagwise.comparing.plan import make_plan
+from bagwise.paper.recipes import RECIPES, Recipe, Setting
 from command_line import bagwise, refusal
 
 
@@ -11,3 +15,14 @@ def test_experiments_are_listed():
 def test_wrong_names_are_refused(tmp_path):
     assert "did you mean 'table1'" in refusal("reproduce", "tabel1", cwd=tmp_path)
     assert "neither a setting nor a method" in refusal("reproduce", "table1", "--only", "musk9", cwd=tmp_path)
+
+
+@pytest.mark.parametrize(("words", "repeats"), [((), 5), (("--quick",), 1), (("--quick", "--repeats", "2"), 2)])
+def test_the_quick_version_has_one_repeat_unless_more_are_asked_for(monkeypatch, tmp_path, words, repeats):
+    def settings(repeats, quick):
+        plans = [make_plan("needles", {"naive": {}}, options={"n_bags": 20, "seed": draw}) for draw in range(repeats)]
+        return [Setting("one", "table1", "musk1", plans)]
+
+    monkeypatch.setitem(RECIPES, "tiny", Recipe("tiny", "accuracy", False, settings))
+    made = json.loads(bagwise("reproduce", "tiny", *words, "--out", tmp_path, "--json").stdout)
+    assert {row["n_repeats"] for row in made["results"]} == {repeats}

@@ -54,6 +54,8 @@ def test_settings_and_methods_are_chosen_by_name():
     assert list(setting.plans[0].methods) == ["MI-Kernel"]
     with pytest.raises(InputError, match="neither a setting nor a method; did you mean 'naive'"):
         chosen_settings("tiny", 1, False, ["naif"])
+    with pytest.raises(InputError, match="'EM-DD' is no method of tiny --quick, which has MI-Kernel, naive"):
+        chosen_settings("tiny", 1, True, ["EM-DD"])
     with pytest.raises(InputError, match="experiment 'tabel1' is unknown; did you mean 'table1'"):
         chosen_settings("tabel1", 1, False, [])
 

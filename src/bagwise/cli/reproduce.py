@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from bagwise.working.cluster import Cluster
 
 FIGURES = "figures"
+REPEATS, REPEATS_QUICK = 5, 1
 EXAMPLE = "Example: bagwise reproduce table1 --only musk1 --repeats 1 --workers 2"
 
 
@@ -20,7 +21,10 @@ EXAMPLE = "Example: bagwise reproduce table1 --only musk1 --repeats 1 --workers 
 def reproduce(
     experiment: Annotated[str, typer.Argument(help="list, or the name of an experiment.")],
     out: Annotated[Path, typer.Option(help="The folder in which results accumulate.")] = Path("reproduction"),
-    repeats: Annotated[int, typer.Option(help="Of folds, or draws of training bags; more may be added later.")] = 5,
+    repeats: Annotated[
+        int | None,
+        typer.Option(help="Of folds, or draws of training bags: 5, or 1 with --quick; more may be added later."),
+    ] = None,
     only: Annotated[str, typer.Option(help="Settings or methods, with commas between them.")] = "",
     protocol: Annotated[str, typer.Option(help="Of the epoch: last epoch, validation, or test fold.")] = "last epoch",
     quick: Annotated[bool, typer.Option("--quick", help="A small version that takes minutes.")] = False,
@@ -43,6 +47,8 @@ def reproduce(
         _draw(out / FIGURES, quick, output)
         return
     where = chosen_workers(workers, backend, scheduler)
+    if repeats is None:
+        repeats = REPEATS_QUICK if quick else REPEATS
     _reproduce(experiment, out, repeats, only, protocol, quick, where, output)
 
 

@@ -11,7 +11,7 @@ from bagwise.comparing import compare
 from bagwise.comparing.comparison import unit_path
 from bagwise.comparing.plan import FOLDS, Plan
 from bagwise.errors import InputError
-from bagwise.estimators.methods import METHODS, method_name
+from bagwise.estimators.methods import method_name
 from bagwise.names import choose, nearest
 from bagwise.paper.recipes import RECIPES, Setting
 from bagwise.paper.recipes.protocols import DEFAULT, under
@@ -57,9 +57,11 @@ def reproduce(
 def chosen_settings(experiment: str, repeats: int, quick: bool, only: Sequence[str]) -> list[Setting]:
     """The settings of an experiment, with the methods that are asked for."""
     found = choose(experiment, RECIPES, "experiment").settings(repeats, quick)
+    there = list(dict.fromkeys(method for setting in found for plan in setting.plans for method in plan.methods))
     named = {setting.name: setting for setting in found}
     settings = [named[word] for word in only if word in named] or found
-    methods = [_method(word, named) for word in only if word not in named]
+    whole = f"{experiment} --quick" if quick else experiment
+    methods = [_method(word, whole, [*named], there) for word in only if word not in named]
     return [setting._replace(plans=[_with_methods(plan, methods) for plan in setting.plans]) for setting in settings]
 
 
@@ -74,12 +76,15 @@ def _written(folder: Path, plan: Plan) -> int:
     return sum(unit_path(folder, *fit).exists() for fit in fits(plan))
 
 
-def _method(word: str, settings: dict[str, Setting]) -> str:
+def _method(word: str, whole: str, settings: list[str], there: list[str]) -> str:
     try:
-        return method_name(word)
+        method = method_name(word)
     except InputError:
-        known = [*settings, *METHODS]
+        known = [*settings, *there]
         raise InputError(f"--only: '{word}' is neither a setting nor a method; {nearest(word, known)}") from None
+    if method not in there:
+        raise InputError(f"--only: '{method}' is no method of {whole}, which has {', '.join(there)}")
+    return method
 
 
 def _with_methods(plan: Plan, methods: Sequence[str]) -> Plan:

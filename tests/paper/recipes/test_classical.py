@@ -21,3 +21,9 @@ def test_the_members_of_the_committee_are_rows_of_the_table():
     }
     assert plan.data == "musk1"
     assert plan.methods["committee"] == {}
+
+
+def test_the_quick_version_leaves_out_what_holds_other_methods():
+    whole, quick = ({*RECIPES["table1"].settings(1, quick)[0].plans[0].methods} for quick in (False, True))
+    assert whole - quick == {"super learner", "committee"}
+    assert not quick - whole
