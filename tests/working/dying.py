@@ -1,9 +1,11 @@
-"""Work whose process dies: once, or each time."""
+"""Work whose process dies: once, or each time; or grows until it is replaced."""
 
 import os
 import signal
 import time
 from pathlib import Path
+
+KEPT: list[bytes] = []
 
 
 def do(folder: Path, deadly: str, once: bool, piece: str) -> None:
@@ -19,3 +21,10 @@ def sleepy(seconds: float) -> int:
     """Sleep, and tell which process did."""
     time.sleep(seconds)
     return os.getpid()
+
+
+def grow(piece: int) -> int:
+    """A piece that leaves its process larger, by more than joblib thinks is healthy."""
+    KEPT.append(bytes(range(256)) * (400_000_000 // 256))
+    time.sleep(1.1)
+    return piece

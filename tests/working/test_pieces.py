@@ -1,5 +1,9 @@
+import os
+import subprocess
+import sys
 import time
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -39,3 +43,20 @@ def test_closed_in_the_middle_it_ends_its_processes_without_a_word(recwarn):
     assert time.monotonic() - began < 50
     assert not lives(pid)
     assert [str(warning.message) for warning in recwarn] == []
+
+
+def test_a_process_that_grew_is_replaced_without_a_word():
+    code = (
+        "from bagwise.working.pieces import work; from working.dying import grow; done = set()\n"
+        "for piece in work(grow, lambda: [each for each in range(6) if each not in done], 2, str): done.add(piece)\n"
+        "print(sorted(done))"
+    )
+    paths = os.pathsep.join([str(Path(__file__).parent.parent), *sys.path])
+    ended = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": paths},
+        check=True,
+    )
+    assert (ended.stdout, ended.stderr) == ("[0, 1, 2, 3, 4, 5]\n", "")

@@ -17,6 +17,9 @@ from bagwise.working.cluster import Broken, Cluster, over_cluster
 
 STARTS = 3  # with all workers, before the pieces are done one by one
 
+# joblib's word on a process that ended by itself and is replaced: one that idled, or grew (compiled kernels do that).
+warnings.filterwarnings("ignore", "A worker stopped while some jobs were given to the executor", UserWarning)
+
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")
 
