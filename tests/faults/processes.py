@@ -128,5 +128,6 @@ def _words_of(pid):
 
 
 def left_behind(folder):
-    """Drafts and claims."""
-    return [path for path in folder.rglob("*") if path.name.startswith(".") or path.suffix == ".claim"]
+    """Drafts and claims; a folder may vanish while they are looked for."""
+    paths = [Path(place, name) for place, folders, files in os.walk(folder) for name in (*folders, *files)]
+    return [path for path in paths if path.name.startswith(".") or path.suffix == ".claim"]
