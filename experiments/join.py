@@ -34,7 +34,7 @@ def main(name: str, place: Path | None) -> None:
     """Write the joined files of an experiment."""
     home, recipe = Path(__file__).parent / name, RECIPES[name]
     settings = under_all(recipe.settings(1, False))
-    order = list(dict.fromkeys(method for setting in settings for plan in setting.plans for method in plan.methods))
+    order = list(dict.fromkeys(method for setting in settings for method in setting.methods))
     results, fits = committed_results(home), rows(home / FITS)
     if place is not None:
         results = joined(results, read_results(place, recipe, settings), order)

@@ -57,7 +57,7 @@ def reproduce(
 def chosen_settings(experiment: str, repeats: int, quick: bool, only: Sequence[str]) -> list[Setting]:
     """The settings of an experiment, with the methods that are asked for."""
     found = choose(experiment, RECIPES, "experiment").settings(repeats, quick)
-    there = list(dict.fromkeys(method for setting in found for plan in setting.plans for method in plan.methods))
+    there = list(dict.fromkeys(method for setting in found for method in setting.methods))
     named = {setting.name: setting for setting in found}
     settings = [named[word] for word in only if word in named] or found
     whole = f"{experiment} --quick" if quick else experiment

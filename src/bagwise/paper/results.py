@@ -63,9 +63,8 @@ def read_results(place: Path, recipe: Recipe, settings: Sequence[Setting]) -> li
 
 def _of_setting(folder: Path, recipe: Recipe, setting: Setting) -> Iterator[Result]:
     comparisons = [Comparison(path) for path in draws_of(folder)]
-    planned = [method for plan in setting.plans for method in plan.methods]
     done = [method for comparison in comparisons for method in comparison.units]
-    methods = sorted(dict.fromkeys(done), key=[*planned, *done].index)  # the recipe's order
+    methods = sorted(dict.fromkeys(done), key=[*setting.methods, *done].index)  # the recipe's order
     for asked in [*_of_bags(recipe, setting), *_of_instances(setting)]:
         for method in methods:
             done_by = [comparison for comparison in comparisons if method in comparison.units]

@@ -16,6 +16,11 @@ class Setting(NamedTuple):
     title: str = ""  # of a table that is not the default's, because the protocol is another
     comparable: bool = True  # with the paper's numbers
 
+    @property
+    def methods(self) -> list[str]:
+        """Those of all its plans, each once."""
+        return list(dict.fromkeys(method for plan in self.plans for method in plan.methods))
+
 
 class Recipe(NamedTuple):
     """An experiment of the paper."""
