@@ -3,8 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+LOWEST_PYTHON ?= python3.11
+LOWEST := .venv-lowest
 
-.PHONY: demo test test-full bench docs lint clean
+.PHONY: demo test test-full test-lowest bench docs lint clean
 
 demo: $(VENV)/installed
 	$(BIN)/bagwise demo
@@ -16,6 +18,10 @@ test-full: $(VENV)/installed-test lint
 	$(BIN)/python -m pytest -n 2 --dist worksteal --junitxml build/test-full.xml; \
 	ended=$$?; $(BIN)/python benchmarks/fault_log.py build/test-full.xml; exit $$ended
 
+# Deprecation warnings are expected: old releases of the dependencies meet new releases of their own dependencies.
+test-lowest: $(LOWEST)/installed
+	$(LOWEST)/bin/python -m pytest -n 2 --dist worksteal -m "not full" -W ignore::DeprecationWarning -W ignore::FutureWarning
+
 bench: $(VENV)/installed-test
 	$(BIN)/bagwise bench all
 
@@ -26,6 +32,7 @@ lint: $(VENV)/installed-test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -36,5 +43,11 @@ $(VENV)/installed-test: $(VENV)/installed
 	$(PIP) -e '.[test]'
 	touch $@
 
+$(LOWEST)/installed: pyproject.toml constraints.txt tools/lowest_versions.py
+	$(LOWEST_PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/python tools/lowest_versions.py > $(LOWEST)/lowest.txt
+	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check -c $(LOWEST)/lowest.txt -e '.[test]'
+	touch $@
+
 clean:
-	rm -rf $(VENV) dist build site .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) dist build site .mypy_cache .ruff_cache .pytest_cache .hypothesis

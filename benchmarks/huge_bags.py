@@ -1,17 +1,17 @@
-"""Bags larger than memory: time and memory of a prediction and of a training step, in pieces and at once.
+"""Bags larger than memory: time and memory of a prediction and of a training step, in pieces and in one pass.
 
     python benchmarks/huge_bags.py [ROWS.npy]      writes benchmarks/results/huge_bags.{md,csv}
 
-The rows, 1,000,000 × 1024 float32, are random numbers in a file of 4.1 GB that is made once. Ways:
+The rows, 1,000,000 × 1024 float32, are random numbers in a file of 4.1 GB that is created once. Implementations:
 
-    ours        the library's own inference and training step: the file read in pieces, exact
+    ours        the library's inference and training step: the file is read in pieces, the result is exact
     whole       the same modules in one pass, with the graph that autograd keeps
-    torchmil    ABMIL of torchmil 1.0.2 with the same numbers, where it is installed; it has no scaling of the features.
-                Given the mapped rows, or, as its data set does, rows that were read into memory first
-    products    nothing but the matrix products of the same shapes, in pieces of the same size
+    torchmil    ABMIL of torchmil 1.0.2 with the same parameters, if installed; it does not scale the features.
+                Input: the mapped rows or, as in its own data set, rows that were first read into memory
+    products    only the matrix products of the same shapes, in pieces of the same size
 
-All must give the same score before they are timed, in turn, in one process. Memory is measured in a process for each
-way. What would take more than 8 GB is left out.
+All must give the same score before they are timed, in turn, in one process. Memory is measured in a separate process
+for each implementation. Cases that would take more than 8 GB are omitted.
 """
 
 import argparse
@@ -29,28 +29,31 @@ import torch
 from torch import nn
 
 from bagwise.bags import Bags
-from bagwise.encoders import initialize, mlp
-from bagwise.inputs import Prepare, Scaling
-from bagwise.likelihoods import Bernoulli
-from bagwise.models import embedding_level
-from bagwise.places import Place, set_place
-from bagwise.pooling import GatedAttention
-from bagwise.training.batches import tensors
-from bagwise.training.inference import ROWS_AT_ONCE, infer
-from bagwise.training.streaming.budget import PIECE
-from bagwise.training.streaming.gradient import streamed_scores
+from bagwise.nn import (
+    Preprocessing,
+    Scaling,
+    StreamPosition,
+    arrange_embedding_level,
+    initialize_weights,
+    mlp,
+    set_stream_position,
+)
+from bagwise.nn.pooling import GatedAttention
+from bagwise.targets import Bernoulli
+from bagwise.training import ROWS_AT_ONCE, bags_to_tensors, run_inference
+from bagwise.training.streaming import PIECE, stream_scores
 from peak_memory import peak
 from writing_results import conditions, write
 
 N_ROWS, WIDTH, WIDTHS, ATTENTION = 1_000_000, 1024, (512, 256), 128
 SIZES = (10_000, 100_000, 1_000_000)
-MOST_AT_ONCE = {"predict": 100_000, "train": 100_000}  # rows, for the ways that hold the whole bag
+MOST_AT_ONCE = {"predict": 100_000, "train": 100_000}  # rows, for implementations that hold the whole bag
 ROUNDS = {10_000: 9, 100_000: 3, 1_000_000: 1}
 CPU = torch.device("cpu")
 
 
 def rows_file(path):
-    """The random rows, written in pieces if they are not there."""
+    """The random rows; the file is written in pieces if it does not exist."""
     if not path.exists():
         draft = path.with_suffix(".draft")
         rows = np.lib.format.open_memmap(draft, mode="w+", dtype=np.float32, shape=(N_ROWS, WIDTH))
@@ -66,7 +69,7 @@ def bag_of(rows, size):
 
 
 def model_of():
-    """Gated attention over 1024 → 512 → 256, L = 128, behind a scaling that leaves numbers as they are."""
+    """Gated attention over 1024 → 512 → 256, L = 128, after a scaling that changes nothing."""
     scaling = Scaling(np.zeros(WIDTH), np.ones(WIDTH))
     encoder, pooling, head = (
         mlp((WIDTH,), WIDTHS, dropout=0.0),
@@ -74,12 +77,12 @@ def model_of():
         nn.Linear(256, 1),
     )
     for part in (encoder, pooling, head):
-        initialize(part, torch.Generator().manual_seed(1))
-    return embedding_level(nn.Sequential(Prepare((WIDTH,), scaling), encoder), pooling, head)
+        initialize_weights(part, torch.Generator().manual_seed(1))
+    return arrange_embedding_level(nn.Sequential(Preprocessing((WIDTH,), scaling), encoder), pooling, head)
 
 
 def torchmil_of(model):
-    """The peer with the same numbers, or None."""
+    """The torchmil model with the same parameters, or None."""
     try:
         from torchmil.models import ABMIL
     except ImportError:
@@ -101,7 +104,7 @@ def torchmil_of(model):
 def products(bag):
     shapes = [(WIDTH, WIDTHS[0]), WIDTHS, (WIDTHS[1], ATTENTION), (WIDTHS[1], ATTENTION), (ATTENTION, 1)]
     first, second, V, U, w = (torch.randn(shape) for shape in shapes)
-    instances, _ = tensors(bag, CPU)
+    instances, _ = bags_to_tensors(bag, CPU)
     for rows in instances.split(ROWS_AT_ONCE):
         embeddings = (rows @ first) @ second
         (embeddings @ V) @ w
@@ -109,12 +112,12 @@ def products(bag):
 
 
 def predicting(model):
-    """Ways to predict: a bag → its score, or nothing."""
+    """Implementations of prediction: a bag → its score, or None."""
     peer = torchmil_of(model)
     ways = {
-        "ours": lambda bag: infer(model, bag, CPU).scores.item(),
-        "whole": lambda bag: model(*tensors(bag, CPU)).scores.item(),
-        "torchmil": peer and (lambda bag: peer(tensors(bag, CPU)[0][None]).item()),
+        "ours": lambda bag: run_inference(model, bag, CPU).scores.item(),
+        "whole": lambda bag: model(*bags_to_tensors(bag, CPU)).scores.item(),
+        "torchmil": peer and (lambda bag: peer(bags_to_tensors(bag, CPU)[0][None]).item()),
         "torchmil, np.load": peer and (lambda bag: peer(torch.from_numpy(np.array(bag.instances))[None]).item()),
         "products": products,
     }
@@ -122,18 +125,18 @@ def predicting(model):
 
 
 def training(model):
-    """Ways to train: a bag → the gradient of its loss by the parameters, laid end to end."""
+    """Implementations of training: a bag → the gradient of its loss with respect to the parameters, flattened."""
     parameters = list(model.parameters())
 
     def step(scores_of, bag):
         model.train()
-        set_place(model, Place(1, 1))
+        set_stream_position(model, StreamPosition(1, 1))
         loss = Bernoulli().loss(scores_of(bag), torch.tensor([1])).sum()
         return torch.cat([gradient.ravel() for gradient in torch.autograd.grad(loss, parameters)])
 
     return {
-        "ours": partial(step, lambda bag: streamed_scores(model, bag, np.arange(1), CPU, PIECE)),
-        "whole": partial(step, lambda bag: model(*tensors(bag, CPU)).scores),
+        "ours": partial(step, lambda bag: stream_scores(model, bag, np.arange(1), CPU, PIECE)),
+        "whole": partial(step, lambda bag: model(*bags_to_tensors(bag, CPU)).scores),
     }
 
 
@@ -145,7 +148,7 @@ def fits(task, way, size):
 
 
 def extra_memory(task, way, size, path):
-    """MB above the base, in a process of its own: imported, built, and one small bag done."""
+    """MB in a separate process, above its memory after imports, model construction and one small bag."""
     command = [sys.executable, __file__, str(path), "--measure", json.dumps([task, way, size])]
     return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
@@ -165,7 +168,7 @@ def seconds(run, bag):
 
 
 def check(task, ways, rows):
-    """All ways must agree, and be as close to float64 as float32 allows; how close is part of the result."""
+    """Check that all agree with float64 as closely as float32 allows, and return the relative errors."""
     bag, exact, model = bag_of(rows, 20_000), bag_of(rows[:20_000].astype(np.float64), 20_000), model_of()
     whole = TASKS[task](model)["whole"]
     model.double()
@@ -175,7 +178,7 @@ def check(task, ways, rows):
         if name != "products":
             errors[name] = float(np.linalg.norm(np.asarray(run(bag)) - truth) / np.linalg.norm(truth))
     if max(errors.values()) > 1e-4:
-        sys.exit(f"{task}: the ways do not agree with float64: {errors}")
+        sys.exit(f"{task}: the implementations do not agree with float64: {errors}")
     return errors
 
 
@@ -213,16 +216,16 @@ def main():
     if given.measure:
         measure(rows, *given.measure)
         return
-    for start in range(0, N_ROWS, 20_000):  # into the page cache, for all alike
+    for start in range(0, N_ROWS, 20_000):  # load into the page cache, for all implementations alike
         rows[start : start + 20_000].max()
     found = [row for task in TASKS for row in compare(task, rows, given.rows)]
     text = (
         f"{conditions()}; bag of random rows × {WIDTH} float32 in a mapped file (in the page cache), gated attention, "
         f"{WIDTH} → {WIDTHS[0]} → {WIDTHS[1]}, L = {ATTENTION}, no dropout; medians of interleaved rounds "
-        f"({', '.join(f'{ROUNDS[size]} for {size:,}' for size in SIZES)}). Memory: RssAnon at its most, above that of "
-        "the process after a small bag. The error is that of the score (predict) or of the gradient (train) of 20,000 "
-        "instances. Ways that hold the whole bag are left out where it would take more than 8 GB. "
-        "Made by `python benchmarks/huge_bags.py`."
+        f"({', '.join(f'{ROUNDS[size]} for {size:,}' for size in SIZES)}). Memory is the peak RssAnon above that "
+        "of the process after a small bag. The error is that of the score (predict) or of the gradient (train) for "
+        "20,000 instances. Implementations that hold the whole bag are omitted where it would take more than 8 GB. "
+        "Generated by `python benchmarks/huge_bags.py`."
     )
     write("huge_bags", "Huge bags", text, found)
 

@@ -1,20 +1,20 @@
-"""Bags of images: the time of a training step on MNIST-bags with LeNet, as ratios in one run.
+"""Bags of images: time per training step on MNIST-bags with LeNet, as ratios in one run.
 
-    pip install torchmil==1.0.2                          a peer; it is left out if missing
+    pip install torchmil==1.0.2                          for comparison; omitted if not installed
     BAGWISE_DATA=FOLDER python benchmarks/images.py      writes benchmarks/results/images.{md,csv}
 
-The network is the appendix's (LeNet-5, attention of 128 units), trained by Adam. Ways:
+The network is that of the appendix (LeNet-5, attention of 128 units), trained with Adam. Implementations:
 
-    published   a plain torch loop in the manner of the published implementation: a DataLoader of one bag a step, a
-                probability clamped at 1e-5, and two forward passes a step, one for the loss and one for the error
+    published   a plain torch loop in the style of the published implementation: a DataLoader with one bag per step,
+                probabilities clamped at 1e-5, and two forward passes per step, one for the loss and one for the error
     torchmil    the Trainer of torchmil 1.0.2 with its ABMIL, its validation reduced to one bag
-    torch       our engine of torch
-    fused       our compiled engine; that it is compiled, once for a machine, is not counted
+    torch       our torch engine
+    fused       our compiled engine; compilation, which happens once per machine, is not counted
 
-Bags of 10, 50 and 100 images on average, one bag a step; and batches of 8 bags of 10, where the published loop, which
-has no batches, still takes one bag a step: hence the times are a bag's. Before anything is timed each way must learn:
-its area under the ROC curve on the training bags rises above 0.9. Then all are timed in turn; medians over the rounds,
-and the ratios are medians of ratios within a round.
+Bags of 10, 50 and 100 images on average, one bag per step; and batches of 8 bags of 10, where the published loop,
+which has no batches, still takes one bag per step. Times are therefore per bag. Before anything is timed, each
+implementation must learn: its area under the ROC curve on the training bags must rise above 0.9. Then all are timed in
+turn. The results are medians over the rounds, and the ratios are medians of ratios within a round.
 """
 
 import os
@@ -32,9 +32,8 @@ from sklearn.metrics import roc_auc_score
 from torch import nn
 from torch.utils.data import DataLoader
 
-from bagwise.datasets import load_dataset
-from bagwise.training.engines import TorchEngine
-from bagwise.training.fused.engine import FusedEngine
+from bagwise.data.datasets import load_dataset
+from bagwise.training.engines import FusedEngine, TorchEngine
 from own_training import OwnTraining
 from writing_results import conditions, write
 
@@ -46,13 +45,13 @@ except ImportError:
     ABMIL = None
 
 RATE, DECAY, L = 5e-4, 1e-4, 128
-SETTINGS = [(10, 1), (50, 1), (100, 1), (10, 8)]  # images in a bag on average, bags a step
-N_BAGS, LEARNED, ROUNDS = 50, 20, 5  # bags and epochs of the check; rounds of timing
-TIMED = {10: 80, 50: 24, 100: 16}  # bags a round
+SETTINGS = [(10, 1), (50, 1), (100, 1), (10, 8)]  # mean number of images per bag, bags per step
+N_BAGS, LEARNED, ROUNDS = 50, 20, 5  # bags and epochs of the check; timed rounds
+TIMED = {10: 80, 50: 24, 100: 16}  # bags per round
 
 
 class LeNet(nn.Sequential):
-    """LeNet-5 in the order of the published implementation; bags in a batch may come stacked."""
+    """LeNet-5 in the order of the published implementation; accepts batches of stacked bags."""
 
     def __init__(self):
         super().__init__(
@@ -77,7 +76,7 @@ def tensors(bags):
 
 
 class Published(nn.Module):
-    """The network of the published implementation, in its manner."""
+    """The network and training loop in the style of the published implementation."""
 
     def __init__(self, bags, batch_size):
         super().__init__()
@@ -109,12 +108,12 @@ class Published(nn.Module):
             for images, label in self.loader:
                 self.optimizer.zero_grad()
                 loss = self.objective(images, label)
-                total += loss.item()  # as the published loop sums it up
+                total += loss.item()  # as in the published loop
                 self.error(images, label)
                 loss.backward()
                 self.optimizer.step()
 
-    def judge(self):
+    def predict_with_weights(self):
         self.eval()
         with torch.no_grad():
             return torch.cat([self.forward(images)[0].ravel() for images, _ in self.in_order]).numpy()
@@ -133,20 +132,20 @@ class Torchmil:
     def train_for(self, epochs):
         self.trainer.train(epochs, self.loader, self.one)
 
-    def judge(self):
+    def predict_with_weights(self):
         self.model.eval()
         with torch.no_grad():
             return torch.cat([self.model(item["X"][None]).ravel() for item in self.items]).numpy()
 
 
 class Ours(OwnTraining):
-    """Our training loop with one engine or the other."""
+    """Our training loop with the given engine."""
 
     def __init__(self, engine, bags, batch_size):
         parameters = {"learning_rate": RATE, "weight_decay": DECAY, "attention_width": L, "batch_size": batch_size}
         super().__init__(engine, bags, encoder="lenet", optimizer="adam", **parameters)
 
-    def judge(self):
+    def predict_with_weights(self):
         return self.scores()
 
 
@@ -155,19 +154,19 @@ WAYS = {"published": Published, **({"torchmil": Torchmil} if ABMIL else {}), **O
 
 
 def check(name, bags, batch_size):
-    """Refuse to time what does not learn."""
+    """Exit if an implementation does not learn: its time would be meaningless."""
     torch.manual_seed(0)
     way = WAYS[name](bags, batch_size)
-    before = roc_auc_score(bags.labels, way.judge())
+    before = roc_auc_score(bags.labels, way.predict_with_weights())
     way.train_for(LEARNED)
-    after = roc_auc_score(bags.labels, way.judge())
-    print(f"{name}, {batch_size} a step: AUC of the training bags {before:.3f} → {after:.3f}", flush=True)
+    after = roc_auc_score(bags.labels, way.predict_with_weights())
+    print(f"{name}, {batch_size} per step: AUC on the training bags {before:.3f} → {after:.3f}", flush=True)
     if after <= max(0.9, before):
-        sys.exit(f"{name} does not learn: there is nothing to time")
+        sys.exit(f"{name} does not learn (AUC {after:.3f}, needs more than {max(0.9, before):.3f}): not timed")
 
 
 def measure(name, bags, batch_size):
-    """(wall, processor) milliseconds a bag."""
+    """(wall, processor) milliseconds per bag."""
     way = WAYS[name](bags, batch_size)
     wall, processor = time.perf_counter(), time.process_time()
     way.train_for(1)
@@ -200,10 +199,11 @@ def main():
             print(row, flush=True)
             rows.append(row)
     text = (
-        f"{conditions(f'Numba {numba.__version__}')}. MNIST-bags; medians of {ROUNDS} interleaved rounds, ratios "
-        "within a round: how many times as fast as the published manner. Made by `python benchmarks/images.py`."
+        f"{conditions(f'Numba {numba.__version__}')}. MNIST-bags; medians of {ROUNDS} interleaved rounds. Ratios "
+        "are taken within a round: how many times as fast as a loop in the style of the published implementation. "
+        "Generated by `python benchmarks/images.py`."
     )
-    write("images", "Bags of images: the time of a training step", text, rows)
+    write("images", "Bags of images: time per training step", text, rows)
 
 
 if __name__ == "__main__":

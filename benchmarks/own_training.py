@@ -1,15 +1,15 @@
-"""Our training loop with one engine or the other, some epochs at a time, as the peers are run."""
+"""Our training loop with the given engine, a few epochs at a time, in the same way as the peers are run."""
 
 from dataclasses import replace
 
 import torch
 
 from bagwise.estimators import BagClassifier
-from bagwise.training import Trainer, infer
+from bagwise.training import Trainer, run_inference
 
 
 class OwnTraining:
-    """A model that is trained on the bags it is judged by."""
+    """A model that is trained and evaluated on the same bags."""
 
     def __init__(self, engine, bags, **parameters):
         self.engine, self.bags = engine, bags
@@ -22,4 +22,4 @@ class OwnTraining:
         Trainer(estimator.model_, estimator.likelihood_, self.task, settings, engine=self.engine).run()
 
     def scores(self):
-        return infer(self.estimator.model_, self.bags, torch.device("cpu")).scores.ravel()
+        return run_inference(self.estimator.model_, self.bags, torch.device("cpu")).scores.ravel()

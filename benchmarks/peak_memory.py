@@ -1,4 +1,4 @@
-"""The most anonymous memory a block takes above where it began, as the operating system counts it (RssAnon).
+"""Peak anonymous memory of a block above its start, as reported by the operating system (RssAnon).
 
 Pages of a mapped file are not anonymous: the system can drop them at any time.
 """
@@ -12,13 +12,13 @@ EVERY = 0.002  # seconds
 
 
 def anonymous():
-    """Bytes."""
+    """Anonymous memory of this process in bytes."""
     lines = STATUS.read_text(encoding="ascii").splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("RssAnon")) * 1024
 
 
 class Peak:
-    """Bytes above the base; complete when the block ends."""
+    """Bytes above the baseline; final when the block has ended."""
 
     def __init__(self):
         self.base = self.most = anonymous()

@@ -1,13 +1,13 @@
-"""Two processes against one: a training over torchrun, and a comparison over workers and over a Dask cluster.
+"""Two processes compared with one: training with torchrun, and a comparison with workers and with a Dask cluster.
 
     python benchmarks/scaling.py        needs bagwise[dask]
 
-training      seconds of the epochs, without the start of the processes, on bags of features as slides have them; each
-              process has one thread
+training      seconds of the epochs, without process start-up, on bags of features of the size of slides; one thread per
+              process
 comparison    seconds from the first fit to the last
 
-Both forms of each are run in turn, three times; the table shows medians and their ratios. What two processes send each
-other is counted from the number of weights: each step sums one number a weight.
+Both variants of each are run in turn, three times; the table shows medians and their ratios. The amount of data that
+two processes exchange is computed from the number of weights: each step sums one number per weight.
 """
 
 import os
@@ -22,15 +22,13 @@ import numpy as np
 from dask.distributed import LocalCluster
 from safetensors.numpy import load_file
 
-from bagwise.bags import Bags
-from bagwise.comparing import compare
-from bagwise.comparing.plan import make_plan
+from bagwise.bags import Bags, save_bags
+from bagwise.evaluation.comparison import compare_methods, make_plan
+from bagwise.parallel import DaskCluster
 from bagwise.runs import Run
-from bagwise.storage import save_bags
-from bagwise.working.cluster import Cluster
 from writing_results import conditions, write
 
-# A step's tensors have 16 MB: from 32 MB on the system hands out new pages each time, which fewer rows a process avoid.
+# A step's tensors take 16 MB: from 32 MB on, the system allocates new pages each time; fewer rows per process avoid it.
 N_BAGS, MEAN_SIZE, WIDTH = 144, 1000, 512
 TIMES = 3
 TRAIN = ("--epochs", "3", "--batch-size", "8", "--engine", "torch", "--encoder", "projection", "--seed", "1", "--quiet")
@@ -58,7 +56,7 @@ def train_seconds(bags, run, n_processes):
 
 def compare_seconds(folder, workers):
     began = time.perf_counter()
-    compare(folder, PLAN, workers=workers)
+    compare_methods(folder, PLAN, workers=workers)
     return time.perf_counter() - began
 
 
@@ -78,7 +76,7 @@ def main():
                 print(f"training, {n_processes} processes: {seconds:.1f} s", flush=True)
         workers = {1: [], 2: [], "dask": []}
         with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0") as local:
-            choices = {1: 1, 2: 2, "dask": Cluster(local.scheduler_address)}
+            choices = {1: 1, 2: 2, "dask": DaskCluster(local.scheduler_address)}
             for repeat in range(TIMES):
                 for name, choice in choices.items():
                     workers[name].append(compare_seconds(folder / f"compare-{name}-{repeat}", choice))
@@ -88,8 +86,8 @@ def main():
         row("comparison of 10 fits on musk1, workers", workers[1], workers[2]),
         row("comparison of 10 fits on musk1, Dask", workers[1], workers["dask"]),
     ]
-    text = f"Each step of the training sums {weights:,} numbers ({4 * weights / 1e6:.1f} MB) over the processes."
-    write("scaling", "Two processes against one", f"{text}\n\n{conditions('one thread a process')}", rows)
+    text = f"Each training step sums {weights:,} numbers ({4 * weights / 1e6:.1f} MB) over the processes."
+    write("scaling", "Two processes compared with one", f"{text}\n\n{conditions('one thread per process')}", rows)
 
 
 if __name__ == "__main__":

@@ -1,20 +1,23 @@
-"""Small bags of features: the time of a training step on Musk1, one bag a step, as ratios in one run.
+"""Small bags of features: time per training step on Musk1, one bag per step, as ratios in one run.
 
-    pip install torchmil==1.0.2          a peer; bagwise itself does not need it, and it is left out if missing
-    pip install --no-deps monai==1.6.1   another
+    pip install torchmil==1.0.2          for comparison; bagwise does not need it, and it is omitted if not installed
+    pip install --no-deps monai==1.6.1   likewise
     python benchmarks/small_bags.py      writes benchmarks/results/small_bags.{md,csv}
 
-The network is the appendix's (256-128-64 with dropout, attention of 64 units), trained by SGD with momentum. Ways:
+The network is that of the appendix (256-128-64 with dropout, attention of 64 units), trained with SGD with momentum.
+Implementations:
 
-    published   a plain torch loop in the manner of the published implementation: a probability clamped at 1e-5, and two
-                forward passes a step, one for the loss and one for the error
+    published   a plain torch loop in the style of the published implementation: probabilities clamped at 1e-5, and two
+                forward passes per step, one for the loss and one for the error
     torchmil    the Trainer of torchmil 1.0.2 with its ABMIL, its validation reduced to one bag
-    monai       MONAI's MILModel, its attention given the same 64 units, in a lean torch loop: MONAI has no MIL trainer
-    torch       our engine of torch
-    fused       our compiled engine, and the same for two trainings at once in two threads
+    monai       the MILModel of MONAI with an attention of the same 64 units, in a minimal torch loop: MONAI has no MIL
+                trainer
+    torch       our torch engine
+    fused       our compiled engine, and the same for two simultaneous trainings in two threads
 
-Before anything is timed each way must learn: it gets more than 80 % of the training bags right, at a loss below 0.5.
-Then all are timed in turn; medians over the rounds, and the ratios are medians of ratios within a round.
+Before anything is timed, each implementation must learn: more than 80 % of the training bags correct, at a loss below
+0.5. Then all are timed in turn. The results are medians over the rounds, and the ratios are medians of ratios within a
+round.
 """
 
 import os
@@ -32,10 +35,9 @@ import numba
 import torch
 from torch import nn
 
-from bagwise.datasets import load_dataset
-from bagwise.inputs import scaling
-from bagwise.training.engines import TorchEngine
-from bagwise.training.fused.engine import FusedEngine
+from bagwise.data.datasets import load_dataset
+from bagwise.nn import fit_scaling
+from bagwise.training.engines import FusedEngine, TorchEngine
 from own_training import OwnTraining
 from writing_results import conditions, write
 
@@ -52,9 +54,9 @@ except ImportError:
     MILModel = None
 
 RATE, DECAY, MOMENTUM, L = 5e-4, 5e-3, 0.9, 64
-LEARNED, ROUNDS = 30, 7  # epochs of the check; rounds of timing
+LEARNED, ROUNDS = 30, 7  # epochs of the check; timed rounds
 BAGS = load_dataset("musk1")
-ROWS = torch.tensor(scaling(BAGS.instances, True).rows(BAGS.instances), dtype=torch.float32)
+ROWS = torch.tensor(fit_scaling(BAGS.instances, True).rows(BAGS.instances), dtype=torch.float32)
 LIST = [ROWS[start:end] for start, end in zip(BAGS.offsets[:-1], BAGS.offsets[1:], strict=True)]
 LABELS = torch.tensor(BAGS.labels, dtype=torch.float32)
 
@@ -71,7 +73,7 @@ def sgd(module):
 
 
 class Published(nn.Module):
-    """The network of the published implementation, in its manner."""
+    """The network and training loop in the style of the published implementation."""
 
     def __init__(self):
         super().__init__()
@@ -100,7 +102,7 @@ class Published(nn.Module):
             for number in torch.randperm(len(LIST)).tolist():
                 self.optimizer.zero_grad()
                 loss = self.objective(LIST[number], LABELS[number])
-                total += loss.item()  # as the published loop sums it up
+                total += loss.item()  # as in the published loop
                 self.error(LIST[number], LABELS[number])
                 loss.backward()
                 self.optimizer.step()
@@ -131,7 +133,7 @@ class Peer:
 
 
 class Monai:
-    """MILModel, which takes its instances as images: features are channels of one pixel."""
+    """MILModel, which expects images as instances: the features are the channels of one pixel."""
 
     def __init__(self):
         backbone = nn.Sequential(nn.Flatten(), layers())
@@ -158,7 +160,7 @@ class Monai:
 
 
 class Ours(OwnTraining):
-    """Our training loop with one engine or the other."""
+    """Our training loop with the given engine."""
 
     def __init__(self, engine):
         parameters = {"learning_rate": RATE, "weight_decay": DECAY, "momentum": MOMENTUM, "attention_width": L}
@@ -175,11 +177,11 @@ WAYS = {
     "torch": lambda: Ours(TorchEngine),
     "fused": lambda: Ours(FusedEngine),
 }
-EPOCHS = {"fused": 40, "fused, two at once": 40}  # a round; 2 for the others
+EPOCHS = {"fused": 40, "fused, two at once": 40}  # per round; 2 for the others
 
 
 def check(name):
-    """Refuse to time what does not learn."""
+    """Exit if an implementation does not learn: its time would be meaningless."""
     torch.manual_seed(0)
     way = WAYS[name]()
     way.train_for(LEARNED)
@@ -188,11 +190,11 @@ def check(name):
     accuracy = ((probabilities > 0.5) == LABELS.bool()).double().mean().item()
     print(f"{name}: loss {loss:.3f}, accuracy {accuracy:.3f} on the training bags after {LEARNED} epochs", flush=True)
     if accuracy <= 0.8 or loss >= 0.5:
-        sys.exit(f"{name} does not learn: there is nothing to time")
+        sys.exit(f"{name} does not learn (needs accuracy > 0.8 and loss < 0.5): not timed")
 
 
 def clocked(work, n_steps):
-    """(wall, processor) microseconds a step."""
+    """(wall, processor) microseconds per step."""
     wall, processor = time.perf_counter(), time.process_time()
     work()
     return (time.perf_counter() - wall) / n_steps * 1e6, (time.process_time() - processor) / n_steps * 1e6
@@ -209,7 +211,7 @@ def measure(name):
 
 
 def main():
-    warnings.filterwarnings("ignore")  # of the peers
+    warnings.filterwarnings("ignore")  # warnings of the other libraries
     torch.set_num_threads(1)
     for name in WAYS:
         check(name)
@@ -223,11 +225,11 @@ def main():
         rows.append({**row, "× fused, wall": f"{ratios[0]:.2f}", "× fused, processor": f"{ratios[1]:.2f}"})
         print(rows[-1], flush=True)
     text = (
-        f"{conditions(f'Numba {numba.__version__}')} (the two trainings at once: a thread each). Musk1, "
-        f"{len(LIST)} bags of {BAGS.n_instances / len(LIST):.1f} rows on average, one bag a step; medians of {ROUNDS} "
-        "interleaved rounds, ratios within a round. Made by `python benchmarks/small_bags.py`."
+        f"{conditions(f'Numba {numba.__version__}')} (two trainings at once: one thread each). Musk1, "
+        f"{len(LIST)} bags of {BAGS.n_instances / len(LIST):.1f} rows on average, one bag per step; medians of "
+        f"{ROUNDS} interleaved rounds, ratios taken within a round. Generated by `python benchmarks/small_bags.py`."
     )
-    write("small_bags", "Small bags of features: the time of a training step", text, rows)
+    write("small_bags", "Small bags of features: time per training step", text, rows)
 
 
 if __name__ == "__main__":

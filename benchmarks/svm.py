@@ -1,13 +1,14 @@
-"""Speed of mi-SVM and MI-SVM against the usual way, a quadratic programme in cvxopt, as ratios in one run.
+"""mi-SVM and MI-SVM compared with the usual implementation, a quadratic programme in cvxopt, as ratios in one run.
 
-    pip install cvxopt                   the peer; bagwise itself does not need it
+    pip install cvxopt                   for comparison; bagwise does not need it
     python benchmarks/svm.py             writes benchmarks/results/svm.md
 
-The peer solves the dual of the same objective with cvxopt's interior-point method, inside the same alternation: same
-kernel, computed once, same start, same rule, same stop. It is timed in two forms: with its bounds 0 ≤ α ≤ C as dense
-matrices, as most tutorials write them (for Musk1 only, because they are slow), and sparse. Before anything is timed all
-must separate the training bags alike. Then they are timed in turn and the median is taken. Seconds are those of the
-processor, so that a busy machine does not show; hence one thread.
+The peer solves the dual of the same objective with the interior-point method of cvxopt, inside the same alternation:
+the same kernel (computed once), initialisation, update rule and stopping criterion. It is timed in two variants: with
+its bounds 0 ≤ α ≤ C as dense matrices, as in most tutorials (for Musk1 only, because they are slow), and as sparse
+matrices. Before anything is timed, all must separate the training bags equally well. Then they are timed in turn and
+the median is reported. Times are processor times, so that other load on the machine does not affect them; hence one
+thread.
 """
 
 import os
@@ -27,17 +28,17 @@ from sklearn.metrics import roc_auc_score
 from sklearn.metrics.pairwise import rbf_kernel
 
 from bagwise.bags import Bags
-from bagwise.datasets import load_dataset
+from bagwise.data.datasets import load_dataset
 from bagwise.estimators import MISVM, MiSVM
-from bagwise.inputs import scaling
+from bagwise.nn import fit_scaling
 
 try:
     import cvxopt
 except ImportError:
-    sys.exit("benchmarks/svm.py compares with cvxopt, which is not installed: pip install cvxopt")
+    sys.exit("benchmarks/svm.py needs cvxopt, which is not installed. Install it with: pip install cvxopt")
 
 C = 1.0
-ROUNDS = {"Musk1": 7, "Musk2, cut": 3}
+ROUNDS = {"Musk1": 7, "Musk2, reduced": 3}
 RESULT = Path(__file__).parent / "results" / "svm.md"
 cvxopt.solvers.options["show_progress"] = False
 
@@ -52,7 +53,7 @@ def dense_bounds(n_points):
 
 
 def separate(kernel, labels, bounds):
-    """Coefficients and intercept of the plane of the least objective, by its dual."""
+    """Coefficients and intercept of the plane that minimises the objective, from the dual problem."""
     n_points = len(labels)
     multipliers = cvxopt.solvers.qp(
         cvxopt.matrix(kernel * np.outer(labels, labels)),
@@ -118,16 +119,16 @@ def ours(kind):
 
 
 def ways(method, bags):
-    """By name, ours first."""
+    """Implementations by name, ours first."""
     kind, peer = {"MI-SVM": (MISVM, peer_of_witnesses), "mi-SVM": (MiSVM, peer_of_instances)}[method]
     forms = {"sparse": sparse_bounds} if bags.n_instances > 1000 else {"dense": dense_bounds, "sparse": sparse_bounds}
     return {"ours": ours(kind)} | {form: partial(peer, bounds=bounds) for form, bounds in forms.items()}
 
 
 def musk(name, n_instances=None):
-    """Standardised bags; the largest lose instances until so many are left."""
+    """Standardised bags; the largest bags lose instances until ``n_instances`` are left."""
     bags = load_dataset(name)
-    rows = scaling(bags.instances, True).rows(bags.instances)
+    rows = fit_scaling(bags.instances, True).rows(bags.instances)
     ranks = np.arange(bags.n_instances) - bags.offsets[bags.owners]
     kept = np.sort(np.argsort(ranks, kind="stable")[:n_instances])
     offsets = np.append(0, np.bincount(bags.owners[kept]).cumsum())
@@ -135,10 +136,10 @@ def musk(name, n_instances=None):
 
 
 def check(bags, scores):
-    """All must tell the training bags apart, and alike."""
+    """Check that all separate the training bags, and equally well."""
     aucs = [roc_auc_score(bags.labels, np.maximum.reduceat(own, bags.offsets[:-1])) for own in scores]
     if min(aucs) < 0.8 or max(aucs) - min(aucs) > 0.02:
-        sys.exit(f"the ways do not agree: AUC of the training bags {aucs}")
+        sys.exit(f"the implementations do not agree: AUC on the training bags {aucs}")
 
 
 def seconds(way, *arguments):
@@ -164,17 +165,18 @@ def measure(method, bags, rounds):
 
 def main():
     lines = [
-        "# mi-SVM and MI-SVM against a quadratic programme",
+        "# mi-SVM and MI-SVM compared with a quadratic programme",
         "",
-        f"scikit-learn {sklearn.__version__}, cvxopt {cvxopt.__version__}, {platform.machine()}; exact rbf kernel, "
-        f"γ = 1/166, C = {C:g}; whole fits without calibration; processor seconds on one thread, median of interleaved "
-        f"rounds ({ROUNDS['Musk1']} for Musk1, {ROUNDS['Musk2, cut']} for Musk2). Made by `python benchmarks/svm.py`.",
+        f"scikit-learn {sklearn.__version__}, cvxopt {cvxopt.__version__}, {platform.machine()}; exact RBF kernel, "
+        f"γ = 1/166, C = {C:g}; complete fits without calibration; processor time on one thread, median of interleaved "
+        f"rounds ({ROUNDS['Musk1']} for Musk1, {ROUNDS['Musk2, reduced']} for Musk2). "
+        "Generated by `python benchmarks/svm.py`.",
         "",
-        "| method | bags | instances | ours, s | cvxopt, dense bounds, s | ratio | cvxopt, sparse bounds, s | ratio "
-        "| objective, ours | the lower of cvxopt's |",
+        "| method | bags | instances | ours (s) | cvxopt, dense bounds (s) | ratio | cvxopt, sparse bounds (s) | ratio "
+        "| objective, ours | objective, lower of cvxopt's |",
         "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
-    for name, bags in (("Musk1", musk("musk1")), ("Musk2, cut", musk("musk2", 3000))):
+    for name, bags in (("Musk1", musk("musk1")), ("Musk2, reduced", musk("musk2", 3000))):
         for method in ("MI-SVM", "mi-SVM"):
             lines.append(f"| {method} | {name} | {bags.n_instances:,} | {measure(method, bags, ROUNDS[name])}")
             print(lines[-1], flush=True)

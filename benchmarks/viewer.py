@@ -1,11 +1,11 @@
-"""The viewer with a bag of 100,000 tiles: until it is drawn, how smoothly it moves, and what the server holds.
+"""Viewer with a bag of 100,000 tiles: time to first display, time between frames, and memory of the server.
 
     python benchmarks/viewer.py        needs chromium and playwright
 
-first drawn    from the page's load event until the map of the bag is painted, with the run's data open as a person
-               finds it who was first shown the list; median of five loads
-frames         time between two frames while the map is dragged and zoomed for some seconds
-server         anonymous memory (RssAnon) before the first page, and after every layer was asked for
+first drawn    from the load event of the page until the map of the bag is painted, with the data of the run already
+               open, as for a user who was first shown the list; median of five loads
+frames         time between two frames while the map is dragged and zoomed for a few seconds
+server         anonymous memory (RssAnon) before the first page, and after every layer was requested
 """
 
 import re
@@ -19,9 +19,8 @@ from pathlib import Path
 import numpy as np
 from playwright.sync_api import sync_playwright
 
-from bagwise.bags import Bags
-from bagwise.runs import execute
-from bagwise.storage import save_bags
+from bagwise.bags import Bags, save_bags
+from bagwise.runs import execute_run
 from writing_results import conditions, write
 
 TILES, COLUMNS, SIDE, WIDTH = 100_000, 400, 256, 64
@@ -37,7 +36,7 @@ FRAMES = """async () => {
 
 
 def bag(tiles, columns, label, draws):
-    """Tiles on a grid, of which those near its middle speak for the label."""
+    """Tiles on a grid; those near the centre carry the signal of the label."""
     places = np.stack([np.arange(tiles) % columns, np.arange(tiles) // columns], axis=1)
     features = draws.normal(size=(tiles, WIDTH)).astype(np.float32)
     distances = np.hypot(*(places - places.mean(axis=0)).T)
@@ -61,7 +60,7 @@ def make_run(folder):
     save_bags(bags[1:25], folder / "training")
     save_bags(bags[[0, *range(25, 30)]], folder / "test")
     data = {"data": str(folder / "training"), "options": {}, "test": str(folder / "test"), "split_seed": 0}
-    execute(folder / "run", {"data": data, "parameters": {"epochs": 3, "random_state": 0}})
+    execute_run(folder / "run", {"data": data, "parameters": {"epochs": 3, "random_state": 0}})
     return folder / "run"
 
 
@@ -123,5 +122,5 @@ def measure(run):
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         found = measure(make_run(Path(folder)))
-    text = f"The first view of 100,000 tiles, and moving about in them, in chromium at 1440 × 900.\n\n{conditions()}"
-    write("viewer", "The viewer", text, [{"what": what, "measured": value} for what, value in found.items()])
+    text = f"First view of 100,000 tiles, and panning and zooming, in Chromium at 1440 × 900.\n\n{conditions()}"
+    write("viewer", "Viewer performance", text, [{"what": what, "measured": value} for what, value in found.items()])

@@ -1,4 +1,4 @@
-"""Results of a benchmark with the conditions they were found under: a table for people, and as csv for programs."""
+"""Write the results of a benchmark with their conditions: as a Markdown table and as a csv file."""
 
 import csv
 import platform
@@ -12,11 +12,12 @@ PROCESSORS = Path("/proc/cpuinfo")
 
 
 def conditions(*more):
-    """Versions, processor and threads in one sentence."""
+    """Versions, processor and number of threads, separated by commas."""
     names = [line.split(":")[1].strip() for line in _lines(PROCESSORS) if line.startswith("model name")]
     processor = f"{len(names)} × {names[0]}" if names else platform.machine()
     parts = [f"torch {torch.__version__}", f"NumPy {np.__version__}", f"Python {platform.python_version()}", processor]
-    return ", ".join([*parts, f"{torch.get_num_threads()} threads", *more])
+    n_threads = torch.get_num_threads()
+    return ", ".join([*parts, f"{n_threads} thread{'' if n_threads == 1 else 's'}", *more])
 
 
 def _lines(path):
@@ -24,7 +25,7 @@ def _lines(path):
 
 
 def write(name, title, text, rows):
-    """``rows`` are dictionaries of the same keys: the columns."""
+    """Write ``rows``, dictionaries with the same keys, which are the columns."""
     FOLDER.mkdir(exist_ok=True)
     columns = list(rows[0])
     lines = [f"# {title}", "", text, "", f"| {' | '.join(columns)} |", f"|{' --- |' * len(columns)}"]

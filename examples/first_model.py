@@ -1,19 +1,19 @@
-"""Bags that come along, a model, its score, and a folder to keep it in: python examples/first_model.py"""
+"""Train a model on an included data set, evaluate it and save it: python examples/first_model.py"""
 
 from bagwise import BagClassifier, evaluate, load_dataset
 
-train = load_dataset("digits", n_bags=100)  # a bag of digits is positive if it holds a nine
+train = load_dataset("digits", n_bags=100)  # a bag of digits is positive if it contains a nine
 test = load_dataset("digits", split="test", n_bags=50)
 
 model = BagClassifier(pooling="gated attention", epochs=12, batch_size=8, learning_rate=2e-3, random_state=0)
 model.fit(train, train.labels)
 
-judged = evaluate(model, test, test.labels)
+result = evaluate(model, test, test.labels)
 for name in ("auc", "accuracy"):
-    found = judged.metrics["bags"][name]
-    low, high = found["interval"]
-    print(f"{name}: {found['value']:.3f}, 95 % interval {low:.3f} to {high:.3f}")
+    metric = result.metrics["bags"][name]
+    low, high = metric["interval"]
+    print(f"{name}: {metric['value']:.3f}, 95 % interval {low:.3f} to {high:.3f}")
 
 model.save("model")
 assert (BagClassifier.load("model").predict(test) == model.predict(test)).all()
-print("kept in model/")
+print("saved to model/")

@@ -15,16 +15,21 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from bagwise.files import atomic
-from bagwise.paper.fits import fit_rows
-from bagwise.paper.page import write_page
-from bagwise.paper.published import Published
-from bagwise.paper.recipes import RECIPES
-from bagwise.paper.recipes.protocols import under_all
-from bagwise.paper.results import Result, read_results, result_rows
-from bagwise.paper.tables import markdown
-from bagwise.paper.writing import FITS, RESULTS, TEXT
-from bagwise.runs import write_table
+from bagwise.io import write_atomically, write_csv
+from bagwise.paper import (
+    FITS,
+    RECIPES,
+    RESULTS,
+    TEXT,
+    Published,
+    Result,
+    apply_all_protocols,
+    make_fit_rows,
+    make_result_rows,
+    read_results,
+    render_markdown,
+    write_reproduction_page,
+)
 
 UNITS = "units.zip"
 MOMENT = (1980, 1, 1, 0, 0, 0)  # of every file in an archive, so that the same units give the same bytes
@@ -33,18 +38,18 @@ MOMENT = (1980, 1, 1, 0, 0, 0)  # of every file in an archive, so that the same 
 def main(name: str, place: Path | None) -> None:
     """Write the joined files of an experiment."""
     home, recipe = Path(__file__).parent / name, RECIPES[name]
-    settings = under_all(recipe.settings(1, False))
+    settings = apply_all_protocols(recipe.settings(1, False))
     order = list(dict.fromkeys(method for setting in settings for method in setting.methods))
     results, fits = committed_results(home), rows(home / FITS)
     if place is not None:
         results = joined(results, read_results(place, recipe, settings), order)
-        fits = joined_fits(fits, fit_rows(place, settings))
+        fits = joined_fits(fits, make_fit_rows(place, settings))
         pack(place, home / UNITS)
-    write_table(home / RESULTS, result_rows(results))
-    write_table(home / FITS, fits)
-    with atomic(home / TEXT) as draft:
-        draft.write_text(markdown(recipe, results), encoding="utf-8")
-    write_page(home, recipe, results)
+    write_csv(home / RESULTS, make_result_rows(results))
+    write_csv(home / FITS, fits)
+    with write_atomically(home / TEXT) as draft:
+        draft.write_text(render_markdown(recipe, results), encoding="utf-8")
+    write_reproduction_page(home, recipe, results)
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -99,7 +104,10 @@ def joined_fits(before: list[dict[str, str]], found: Iterator[dict[str, Any]]) -
 
 def pack(place: Path, target: Path) -> None:
     """Plans, environments and units of a run in one archive."""
-    with atomic(target) as draft, zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+    with (
+        write_atomically(target) as draft,
+        zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive,
+    ):
         for path in sorted(place.rglob("*.json")):
             entry = zipfile.ZipInfo(path.relative_to(place.parent).as_posix(), MOMENT)
             archive.writestr(entry, path.read_bytes(), zipfile.ZIP_DEFLATED)

@@ -21,7 +21,7 @@ QUICK = ("--epochs", "2", "--batch-size", "8", "--data-option", "n_bags=30")
 
 def bagwise(*arguments: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     """Run a command to its end; what it does not catch itself, no user may see either."""
-    from bagwise.cli import main
+    from bagwise.cli.entry_point import main
 
     typed = [*map(str, arguments)]
     out, said = io.StringIO(), io.StringIO()

@@ -21,7 +21,7 @@ def _fixed_draws():
 @pytest.fixture
 def sealed(tmp_path):
     """A folder with a manifest."""
-    from bagwise.manifests import write_manifest
+    from bagwise.io.manifest import write_manifest
 
     folder = tmp_path / "sealed"
     (folder / "inner").mkdir(parents=True)
@@ -34,11 +34,11 @@ def sealed(tmp_path):
 @pytest.fixture(scope="session")
 def digits_run(tmp_path_factory):
     """A small run on digits; it is shared, so a test that changes one copies it first."""
-    from bagwise.runs import execute
+    from bagwise.runs.execution import execute_run
 
     data = {"data": "digits", "options": {"n_bags": 40}, "test": None, "split_seed": 1}
     parameters = {"epochs": 2, "random_state": 1, "batch_size": 8, "learning_rate": 1e-3}
-    return execute(tmp_path_factory.mktemp("digits") / "run", {"data": data, "parameters": parameters})
+    return execute_run(tmp_path_factory.mktemp("digits") / "run", {"data": data, "parameters": parameters})
 
 
 @pytest.fixture(scope="session")

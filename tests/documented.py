@@ -53,7 +53,7 @@ def parse(words: list[str]) -> dict[str, Any]:
     """What the command line understands; it raises where a command, an option or a value is none."""
     from typer.main import get_command
 
-    from bagwise.cli.entry import app
+    from bagwise.cli.application import app
 
     command: Any = get_command(app)
     while hasattr(command, "commands"):
@@ -72,10 +72,10 @@ def execute(block: Block, title: str, namespace: dict[str, Any]) -> None:
 @contextlib.contextmanager
 def registries_kept() -> Iterator[None]:
     """What a page adds to the tables of names is gone with it."""
-    from bagwise.datasets import DATASETS
-    from bagwise.estimators import BagEstimator
-    from bagwise.estimators.methods import METHODS
-    from bagwise.pooling import POOLINGS
+    from bagwise.data.datasets.registry import DATASETS
+    from bagwise.estimators.base import BagEstimator
+    from bagwise.estimators.registry import METHODS
+    from bagwise.nn.pooling.registry import POOLINGS
 
     with contextlib.ExitStack() as stack:
         for table in (DATASETS, METHODS, POOLINGS, BagEstimator.kinds):

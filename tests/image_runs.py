@@ -1,21 +1,21 @@
-"""Runs to look at: two models of the same images, whose names are as odd as file names can be."""
+"""Two runs on the same images, whose file names contain markup, formulas, spaces and right-to-left marks."""
 
 import numpy as np
 from PIL import Image
 
-from bagwise.runs import execute
+from bagwise.runs.execution import execute_run
 
 SIZE, COLUMNS, ROWS = 16, 6, 4
 ODD_NAMES = ("<img src=x onerror=alert(1)>", "=cmd|' &amp;", "名前 ünï\u202e", "plain", "a b", "100%2e")
 
 
 def make_images(folder):
-    """Images of two classes; one of "dark" has a dark tile."""
-    draws = np.random.default_rng(0)
+    """Write images of two classes; each image of the class "dark" has one dark tile."""
+    rng = np.random.default_rng(0)
     for label in ("dark", "light"):
         (folder / label).mkdir()
         for number, name in enumerate([*ODD_NAMES, *map(str, range(6))]):
-            pixels = draws.integers(90, 200, (ROWS * SIZE, COLUMNS * SIZE, 3), dtype=np.uint8)
+            pixels = rng.integers(90, 200, (ROWS * SIZE, COLUMNS * SIZE, 3), dtype=np.uint8)
             if label == "dark":
                 row, column = divmod(number % (ROWS * COLUMNS), COLUMNS)
                 pixels[row * SIZE : (row + 1) * SIZE, column * SIZE : (column + 1) * SIZE] //= 4
@@ -24,10 +24,10 @@ def make_images(folder):
 
 
 def make_runs(folder, images):
-    """Two runs on the same test images."""
+    """Train an attention model and an instance-level max model on the same images."""
     data = {"data": str(images), "options": {"size": SIZE}, "test": 0.5, "split_seed": 1}
     shared = {"epochs": 3, "random_state": 1, "batch_size": 4, "learning_rate": 1e-3, "engine": "torch"}
     models = {"attention": {"pooling": "attention"}, "instances": {"pooling": "max", "level": "instance"}}
     for name, model in models.items():
-        execute(folder / name, {"data": data, "parameters": {**shared, **model}})
+        execute_run(folder / name, {"data": data, "parameters": {**shared, **model}})
     return folder

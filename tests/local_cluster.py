@@ -4,7 +4,7 @@ import contextlib
 
 import pytest
 
-from bagwise.working.cluster import Cluster
+from bagwise.parallel.dask_cluster import DaskCluster
 
 LOCAL = {"dashboard_address": "127.0.0.1:0", "silence_logs": 50}
 
@@ -13,4 +13,4 @@ LOCAL = {"dashboard_address": "127.0.0.1:0", "silence_logs": 50}
 def local_cluster(n_workers=1, processes=False):
     distributed = pytest.importorskip("dask.distributed", reason="Dask is not installed")
     with distributed.LocalCluster(n_workers=n_workers, threads_per_worker=1, processes=processes, **LOCAL) as local:
-        yield Cluster(local.scheduler_address)
+        yield DaskCluster(local.scheduler_address)

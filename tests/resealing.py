@@ -1,7 +1,8 @@
 """Folders forged with care: what was changed in them is recorded anew, so that no SHA-256 tells."""
 
-from bagwise.files import MANIFEST, read_json, write_json
-from bagwise.manifests import SEAL, fingerprints, seal
+from bagwise.io.atomic import MANIFEST
+from bagwise.io.json_files import read_json, write_json
+from bagwise.io.manifest import SEAL, compute_seal, hash_files
 
 
 def reseal(folder, **facts):
@@ -9,6 +10,6 @@ def reseal(folder, **facts):
     if (folder / "model" / MANIFEST).exists():
         reseal(folder / "model")
     manifest = read_json(folder / MANIFEST)
-    there = {name: entry for name, entry in fingerprints(folder).items() if name in manifest["files"]}
+    there = {name: entry for name, entry in hash_files(folder).items() if name in manifest["files"]}
     content = {**manifest, "files": there, **facts}
-    write_json(folder / MANIFEST, {**content, SEAL: seal(content)})
+    write_json(folder / MANIFEST, {**content, SEAL: compute_seal(content)})

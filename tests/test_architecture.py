@@ -1,6 +1,7 @@
-"""The shape of the house: imports point down only, and every module has its test."""
+"""The structure of the package; the order of its layers is a contract of import-linter in pyproject.toml."""
 
 import ast
+import collections
 import re
 from pathlib import Path
 
@@ -8,68 +9,91 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "bagwise"
-ORDER = [
-    ["errors", "metric_names", "decisions"],
-    ["names", "quantities", "locks", "drafts", "files", "claims", "manifests", "randomness", "places"],
-    ["segments", "dropout"],
-    ["bags"],
-    ["curves", "likelihoods", "inputs", "encoders", "writing", "storage", "splits", "folds", "figures", "working"],
-    ["pooling"],
-    ["formats", "slides"],
-    ["augmentation"],
-    ["connections"],
-    ["models"],
-    ["datasets"],
-    ["sources", "training"],
-    ["estimators"],
-    ["evaluation", "explain", "published"],
-    ["runs"],
-    ["comparing", "summary"],
-    ["showing"],
-    ["report", "paper", "viewer", "export"],
-    ["cli"],
-]
-LEVEL = {room: level for level, rooms in enumerate(ORDER) for room in rooms}
 MODULES = sorted(path.relative_to(SOURCE) for path in SOURCE.rglob("*.py"))
-ENTRANCES = {"__init__.py", "__main__.py"}
+FILES = [module for module in MODULES if module.name not in {"__init__.py", "__main__.py"}]
+ROLES = {"base", "registry"}  # a base class, or a table of names, of sibling packages
+ROLES |= {"attention", "dropout", "pooling"}  # the fused engine names its layers as the modules they compute
 
 
-def room(module: Path) -> str:
+def parse(module: Path) -> ast.Module:
+    return ast.parse((SOURCE / module).read_text(encoding="utf-8"))
+
+
+def top(module: Path) -> str:
     return module.parts[0].removesuffix(".py")
 
 
-def imported_rooms(module: Path) -> set[str]:
-    tree = ast.parse((SOURCE / module).read_text(encoding="utf-8"))
-    names = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.module:
-            names |= {f"{node.module}.{alias.name}" for alias in node.names}
-        elif isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-    return {name.split(".")[1] for name in names if name.startswith("bagwise.")} & LEVEL.keys()
+def imports(module: Path) -> list[str]:
+    """The modules of bagwise that a file imports names from, those of functions included."""
+    nodes = [node for node in ast.walk(parse(module)) if isinstance(node, ast.ImportFrom)]
+    return [node.module for node in nodes if node.module and node.module.startswith("bagwise.")]
 
 
-@pytest.mark.parametrize("module", [m for m in MODULES if str(m) not in ENTRANCES], ids=str)
-def test_imports_point_down(module):
-    own = room(module)
-    assert own in LEVEL, f"give {own} a place in ORDER"
-    for other in imported_rooms(module) - {own}:
-        assert LEVEL[other] <= LEVEL[own], f"{module} imports {other}, which stands above it"
+def public_definitions(module: Path) -> list[str]:
+    kinds = (ast.FunctionDef, ast.ClassDef)
+    return [node.name for node in parse(module).body if isinstance(node, kinds) and not node.name.startswith("_")]
 
 
-@pytest.mark.parametrize("module", [m for m in MODULES if m.name not in ENTRANCES], ids=str)
-def test_every_module_has_its_test(module):
+@pytest.mark.parametrize("module", FILES, ids=str)
+def test_packages_are_imported_from_not_their_files(module):
+    for name in imports(module):
+        parts = name.split(".")[1:]
+        if parts[0] != top(module) and (SOURCE / parts[0]).is_dir():
+            assert SOURCE.joinpath(*parts).is_dir(), f"{module} imports from {name}, a file of another package"
+
+
+def test_public_names_are_unique():
+    """Commands are left out: each carries the name of its command."""
+    places = collections.defaultdict(list)
+    for module in FILES:
+        if top(module) != "cli":
+            for name in public_definitions(module):
+                places[name].append(str(module))
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}
+
+
+def test_module_names_are_unique_except_for_roles():
+    places = collections.defaultdict(list)
+    for module in FILES:
+        if top(module) != "cli":
+            places[module.stem].append(str(module))
+    assert {stem: found for stem, found in places.items() if len(found) > 1 and stem not in ROLES} == {}
+
+
+def test_exported_names_differ_from_module_names():
+    """Importing the module would replace the name in the package."""
+    for stub in SOURCE.rglob("*.pyi"):
+        exported = {alias.name for node in ast.parse(stub.read_text()).body for alias in getattr(node, "names", [])}
+        modules = {path.stem for path in stub.parent.iterdir()}
+        assert exported & modules == set(), stub
+
+
+def test_architecture_page_lists_the_packages_in_order():
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    table = text[text.index("| package | content |") : text.index("## How data flows")]
+    named = re.findall(r"^\| `(\w+)` \|", table, flags=re.MULTILINE)
+    assert set(named) == {top(module) for module in FILES}
+    layers = re.search(r"layers = \[(.*?)\]", (ROOT / "pyproject.toml").read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert named == re.findall(r'"(\w+)"', layers[1])[::-1], "the page and import-linter list another order"
+
+
+def test_package_count_file_count_and_file_length():
+    assert len({top(module) for module in FILES}) <= 18
+    assert len(MODULES) <= 270
+    lengths = {module: len((SOURCE / module).read_text(encoding="utf-8").splitlines()) for module in MODULES}
+    assert {module: length for module, length in lengths.items() if length > 350} == {}
+
+
+@pytest.mark.parametrize("module", FILES, ids=str)
+def test_every_module_has_a_test_file(module):
     test = ROOT / "tests" / module.parent / f"test_{module.stem}.py"
     assert test.exists(), f"{module} has no {test.relative_to(ROOT)}"
 
 
-def test_pooling_never_sees_bags_and_figures_never_see_a_model():
+def test_poolings_never_import_bags():
     for module in MODULES:
-        rooms = imported_rooms(module)
-        if room(module) == "pooling":
-            assert "bags" not in rooms
-        if room(module) == "figures":
-            assert not rooms & {"models", "estimators", "training"}
+        if module.is_relative_to("nn/pooling"):
+            assert not any(name.startswith("bagwise.bags") for name in imports(module)), module
 
 
 def test_nothing_is_unpickled():
@@ -81,12 +105,11 @@ def test_nothing_is_unpickled():
             assert "weights_only=True" in call, "torch may load weights only"
 
 
-def test_estimators_never_read_the_labels_that_bags_carry():
+def test_estimators_never_read_labels_of_bags():
     """Targets arrive as y, so a prediction cannot leak them."""
     for module in MODULES:
-        if room(module) in {"estimators", "training", "models", "pooling"}:
-            tree = ast.parse((SOURCE / module).read_text(encoding="utf-8"))
-            for node in ast.walk(tree):
+        if top(module) in {"estimators", "training", "nn"}:
+            for node in ast.walk(parse(module)):
                 if isinstance(node, ast.Attribute) and node.attr in {"labels", "instance_labels"}:
                     owner = node.value.attr if isinstance(node.value, ast.Attribute) else getattr(node.value, "id", "")
                     assert owner not in {"bags", "X", "others"}, f"{module} reads labels of bags"

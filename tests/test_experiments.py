@@ -1,42 +1,48 @@
-"""What is committed under experiments/ is what the units of the runs say."""
+"""The committed results of experiments/ agree with the committed units, and with the code that writes them."""
 
 import csv
 import zipfile
 
 import pytest
 
-from bagwise.paper.fits import fit_rows
+from bagwise.paper.protocols import apply_all_protocols
 from bagwise.paper.recipes import RECIPES
-from bagwise.paper.recipes.protocols import under_all
-from bagwise.paper.results import read_results, result_rows
+from bagwise.paper.result_tables import describe_legend
+from bagwise.paper.results import make_fit_rows, make_result_rows, read_results
 from documented import ROOT
 
 ARCHIVES = sorted(ROOT.glob("experiments/*/units.zip"))
 
 
-def written(path):
+def read_rows(path):
     with path.open(encoding="utf-8", newline="") as stream:
         return list(csv.DictReader(stream))
 
 
-def as_text(row):
+def to_text(row):
     return {name: "" if value is None else str(value) for name, value in row.items()}
 
 
 @pytest.mark.parametrize("archive", ARCHIVES, ids=lambda path: path.parent.name)
-def test_committed_numbers_are_made_from_the_units(archive, tmp_path):
+def test_committed_results_follow_from_the_units(archive, tmp_path):
     name = archive.parent.name
     with zipfile.ZipFile(archive) as units:
         units.extractall(tmp_path)
-    settings = under_all(RECIPES[name].settings(1, False))
-    committed = written(archive.parent / "results.csv")
-    for row in result_rows(read_results(tmp_path / name, RECIPES[name], settings)):
+    settings = apply_all_protocols(RECIPES[name].settings(1, False))
+    committed = read_rows(archive.parent / "results.csv")
+    for row in make_result_rows(read_results(tmp_path / name, RECIPES[name], settings)):
         key = {part: row[part] for part in ("table", "method", "column")}
-        found = [each for each in committed if key.items() <= each.items()]
-        assert len(found) == 1, key
-        if int(found[0]["n_fits"]) == row["n_fits"]:
-            assert found[0] == as_text(row)
+        matching = [found for found in committed if key.items() <= found.items()]
+        assert len(matching) == 1, key
+        if int(matching[0]["n_fits"]) == row["n_fits"]:
+            assert matching[0] == to_text(row)
         else:
-            assert int(found[0]["n_fits"]) > row["n_fits"], "only more fits may stand for fewer"
-    fits = written(archive.parent / "fits.csv")
-    assert all(as_text(row) in fits for row in fit_rows(tmp_path / name, settings))
+            assert int(matching[0]["n_fits"]) > row["n_fits"], "only a number of more fits may replace one of fewer"
+    fits = read_rows(archive.parent / "fits.csv")
+    assert all(to_text(row) in fits for row in make_fit_rows(tmp_path / name, settings))
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_committed_tables_have_the_current_legend(name):
+    page = (ROOT / "experiments" / name / "results.md").read_text(encoding="utf-8")
+    assert page.split("\n\n")[1] == describe_legend(RECIPES[name])

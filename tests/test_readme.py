@@ -1,4 +1,4 @@
-"""What the README says runs."""
+"""What the README says runs; measured numbers in it and on the page of results stand in the files behind them."""
 
 import contextlib
 import re
@@ -11,7 +11,9 @@ from documented import ROOT, blocks, commands, execute, parse
 
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = blocks(TEXT)
-MEASURED = re.findall(r"^\| (.+) \| (.+) \| \[table\]\((.+)\) \|$", TEXT, flags=re.MULTILINE)
+ROW = re.compile(r"^\| (.+) \| (.+) \| \[table\]\(([^)]+)\) \|$", flags=re.MULTILINE)
+PAGES = {"README": TEXT, "results": (ROOT / "docs" / "results.md").read_text(encoding="utf-8")}
+MEASURED = [(f"{page}: {row[0]}", *row[1:]) for page, text in PAGES.items() for row in ROW.findall(text)]
 PYTHON = [block for block in BLOCKS if block.language == "python"]
 
 
@@ -24,17 +26,18 @@ def test_python_blocks_run(block, tmp_path):
 
 
 @pytest.mark.parametrize("words", commands(BLOCKS), ids=" ".join)
-def test_commands_are_understood(words):
+def test_commands_parse(words):
     assert parse(words)
 
 
 @pytest.mark.parametrize(("measured", "where"), [row[1:] for row in MEASURED], ids=[row[0] for row in MEASURED])
-def test_measured_numbers_stand_in_the_file_behind_them(measured, where):
+def test_measured_numbers_are_in_the_linked_files(measured, where):
     numbers = re.findall(r"\d+\.\d+(?:±\d+\.\d+)?|\d{2,}(?= µs| ms| MB)", measured)
     results = (ROOT / where).read_text(encoding="utf-8")
     assert numbers
     assert [number for number in numbers if not re.search(rf"(?<![\d.]){re.escape(number)}(?!\d)", results)] == []
 
 
-def test_there_are_measured_numbers():
-    assert len(MEASURED) >= 5
+@pytest.mark.parametrize("page", PAGES)
+def test_pages_have_measured_numbers(page):
+    assert len(ROW.findall(PAGES[page])) >= 5

@@ -20,11 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from bagwise.comparing import compare
-from bagwise.comparing.plan import make_plan
-from bagwise.files import atomic
-from bagwise.likelihoods import logarithms
-from bagwise.paper.recipes.classical import SELECTION, network
+from bagwise.evaluation.comparison import compare_methods, make_plan
+from bagwise.io import write_atomically
+from bagwise.paper import TABLE1_SELECTION, make_table1_network
+from bagwise.targets import clip_log
 
 REPEATS = {"ucsb-breast": 2, "newsgroups-1": 2, "brown-creeper": 1}  # more where bags are few
 CLASSICAL = ("extra trees", "naive", "MI-Kernel", "minimax kernel", "mi-Graph", "miVLAD", "miFV")
@@ -38,11 +37,11 @@ def held_out(folder: Path, data: str) -> Held:
     """What every member says of the bags of a set that it was not trained on."""
     members: dict[str, dict[str, Any]] = {
         **{name: {} for name in CLASSICAL},
-        **dict.fromkeys(NETWORKS, network("musk1", quick=False)),
+        **dict.fromkeys(NETWORKS, make_table1_network("musk1", quick=False)),
     }
-    selection = {name: grid for name, grid in SELECTION.items() if name in members}
+    selection = {name: grid for name, grid in TABLE1_SELECTION.items() if name in members}
     plan = make_plan(data, members, selection=selection, folds=5, repeats=REPEATS[data], seed=1)
-    units = compare(folder / data, plan).units
+    units = compare_methods(folder / data, plan).units
     splits = zip(*(units[name] for name in members), strict=True)
     return [
         (
@@ -53,13 +52,13 @@ def held_out(folder: Path, data: str) -> Held:
     ]
 
 
-def judged(held: Held, chosen: tuple[int, ...]) -> tuple[float, float]:
+def prediction_bags(held: Held, chosen: tuple[int, ...]) -> tuple[float, float]:
     """Accuracy and log loss of a committee over the bags of a set."""
     rights, losses = [], []
     for targets, probabilities in held:
         mean = probabilities[list(chosen)].mean(axis=0)
         rights.append(mean.argmax(axis=1) == targets)
-        losses.append(-logarithms(mean).numpy()[np.arange(len(targets)), targets])
+        losses.append(-clip_log(mean).numpy()[np.arange(len(targets)), targets])
     return float(np.concatenate(rights).mean()), float(np.concatenate(losses).mean())
 
 
@@ -83,7 +82,7 @@ def main() -> None:
     committees = [row(sets, chosen) for size in SIZES for chosen in combinations(numbers, size)]
     committees.sort(key=lambda each: each["criterion"])  # stable: of equals the smaller stays first
     alone = [row(sets, (number,)) for number in numbers]
-    with atomic(Path(__file__).parent / "candidates.csv") as draft, draft.open("w", newline="") as stream:
+    with write_atomically(Path(__file__).parent / "candidates.csv") as draft, draft.open("w", newline="") as stream:
         writer = csv.DictWriter(stream, alone[0])
         writer.writeheader()
         writer.writerows([*committees, *alone])

@@ -1,66 +1,66 @@
-"""What people give becomes arrays that torch can read and nobody can change, without a copy where none is needed."""
+"""Conversion into arrays: native byte order, read-only, and no copy where none is needed."""
 
 import numpy as np
 import pytest
 import torch
 
-from bagwise.bags.arrays import array_of, joined, locked, offsets_of, table_of
+from bagwise.bags.arrays import as_array, as_read_only, compute_offsets, concatenate_arrays, pack_list
 from bagwise.errors import InputError
 
 
 @pytest.mark.parametrize("dtype", [">f4", ">i8", ">u2", ">U3"])
-def test_a_foreign_byte_order_becomes_that_of_the_machine(dtype):
-    given = np.array([1, 256, 3]).astype(dtype)
-    array = array_of("labels", given)
+def test_as_array_converts_to_native_byte_order(dtype):
+    foreign = np.array([1, 256, 3]).astype(dtype)
+    array = as_array("labels", foreign)
     assert array.dtype.isnative
-    assert array.tolist() == given.tolist()
+    assert array.tolist() == foreign.tolist()
 
 
-def test_what_needs_no_copy_is_shared(tmp_path):
+def test_as_array_and_as_read_only_do_not_copy_native_arrays(tmp_path):
     mapped = np.memmap(tmp_path / "rows", dtype=np.float32, mode="w+", shape=(3, 2))
-    for given in (np.ones((2, 2)), mapped):
-        assert np.shares_memory(locked(array_of("instances", given)), given)
-        assert type(locked(array_of("instances", given))) is np.ndarray  # selections of np.memmap are slow
+    for value in (np.ones((2, 2)), mapped):
+        assert np.shares_memory(as_read_only(as_array("instances", value)), value)
+        assert type(as_read_only(as_array("instances", value))) is np.ndarray  # selections of np.memmap are slow
 
 
-def test_lists_and_tensors_become_arrays():
-    assert array_of("labels", [1, 2]).tolist() == array_of("labels", torch.tensor([1, 2])).tolist() == [1, 2]
+def test_as_array_accepts_lists_and_tensors():
+    assert as_array("labels", [1, 2]).tolist() == as_array("labels", torch.tensor([1, 2])).tolist() == [1, 2]
 
 
 @pytest.mark.parametrize("value", [[[1.0], [2.0, 3.0]], torch.ones(2, requires_grad=True)], ids=["ragged", "gradients"])
-def test_what_is_no_array_is_refused_by_its_field(value):
-    with pytest.raises(InputError, match=r"^instances cannot be read as an array \(.*; give a NumPy array"):
-        array_of("instances", value)
+def test_as_array_names_the_field_that_cannot_be_converted(value):
+    with pytest.raises(InputError, match=r"^instances cannot be converted to an array \(.*; give a NumPy array"):
+        as_array("instances", value)
 
 
-def test_hidden_values_are_never_shown():
-    hidden = np.ma.masked_array(np.ones((2, 1)), mask=[[True], [False]])
-    with pytest.raises(InputError, match="instances are masked; fill in what is hidden, or drop it"):
-        array_of("instances", hidden)
+def test_as_array_rejects_masked_arrays():
+    masked = np.ma.masked_array(np.ones((2, 1)), mask=[[True], [False]])
+    with pytest.raises(InputError, match="instances is a masked array; fill in the masked values or drop them"):
+        as_array("instances", masked)
 
 
-def test_a_locked_view_leaves_its_owner_free():
-    given = np.ones(2)
+def test_as_read_only_leaves_the_original_writeable():
+    original = np.ones(2)
     with pytest.raises(ValueError, match="read-only"):
-        locked(given)[0] = 2.0
-    given[0] = 3.0
-    assert locked(given).tolist() == [3.0, 1.0]
+        as_read_only(original)[0] = 2.0
+    original[0] = 3.0
+    assert as_read_only(original).tolist() == [3.0, 1.0]
 
 
-def test_rows_of_different_lengths_name_the_bag():
+def test_pack_list_names_the_bag_with_rows_of_different_lengths():
     with pytest.raises(InputError, match="bag 'b' has rows of different lengths"):
-        table_of([[1.0], [1.0, 2.0]], "bag 'b'")
+        pack_list([[[1.0]], [[1.0], [1.0, 2.0]]], ["a", "b"])
 
 
-def test_words_and_numbers_are_never_joined():
-    words, numbers, halves = np.array(["1"]), np.array([1]), np.array([1.5])
+def test_concatenate_arrays_never_mixes_strings_and_numbers():
+    strings, integers, floats = np.array(["1"]), np.array([1]), np.array([1.5])
     for field in ("labels", "groups"):
-        with pytest.raises(InputError, match=f"cannot concatenate {field} of different kinds, int, str"):
-            joined(field, [numbers, words])
-    assert joined("labels", [numbers, halves]).tolist() == [1.0, 1.5]
-    assert joined("labels", [words, words.astype(object)]).tolist() == ["1", "1"]
+        with pytest.raises(InputError, match=f"cannot concatenate {field} of different types: int, str; convert"):
+            concatenate_arrays(field, [integers, strings])
+    assert concatenate_arrays("labels", [integers, floats]).tolist() == [1.0, 1.5]
+    assert concatenate_arrays("labels", [strings, strings.astype(object)]).tolist() == ["1", "1"]
 
 
-def test_offsets_begin_at_zero_and_end_with_the_number_of_rows():
-    assert offsets_of([2, 1, 3]).tolist() == [0, 2, 3, 6]
-    assert offsets_of([]).dtype == np.int64
+def test_compute_offsets_begins_at_zero_and_ends_with_the_number_of_rows():
+    assert compute_offsets([2, 1, 3]).tolist() == [0, 2, 3, 6]
+    assert compute_offsets([]).dtype == np.int64

@@ -3,13 +3,13 @@ import json
 import numpy as np
 import torch
 
-from bagwise.bags import Bags
-from bagwise.storage import save_bags
+from bagwise.bags.bags import Bags
+from bagwise.bags.folder import save_bags
 from command_line import bagwise, refusal
-from published.formulas import clam, clam_layers, named
+from runs.formulas import clam, clam_layers, named
 
 
-def test_published_weights_predict_from_the_command_line(tmp_path):
+def test_adopt_weights_then_predict(tmp_path):
     layers = clam_layers()
     torch.save({"state_dict": named(layers, "module.")}, tmp_path / "clam.pt")
     result = bagwise("adopt", "clam.pt", "--out", "model", "--classes", "normal, tumour", "--json", cwd=tmp_path)
@@ -24,7 +24,7 @@ def test_published_weights_predict_from_the_command_line(tmp_path):
     np.testing.assert_allclose(found, [clam(layers, slide)[0][1] for slide in slides], atol=1e-6)
 
 
-def test_mistakes_are_refused(tmp_path):
+def test_adopt_refuses_missing_and_unknown_files(tmp_path):
     assert "is not a file" in refusal("adopt", "nothing.pt", "--out", "model", cwd=tmp_path)
     torch.save({"a": torch.zeros(1)}, tmp_path / "other.pt")
     assert "neither CLAM" in refusal("adopt", "other.pt", "--out", "model", cwd=tmp_path)

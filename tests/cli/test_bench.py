@@ -1,7 +1,7 @@
 from command_line import bagwise, refusal
 
 
-def test_every_benchmark_says_in_a_line_what_it_measures():
+def test_bench_lists_every_benchmark_with_its_description():
     listed = bagwise("bench")
     assert listed.returncode == 0, listed.stderr
     for name in ("small_bags", "huge_bags", "reading", "segments"):
@@ -9,5 +9,5 @@ def test_every_benchmark_says_in_a_line_what_it_measures():
     assert "writing_results" not in listed.stdout
 
 
-def test_an_unknown_benchmark_is_refused(tmp_path):
+def test_bench_refuses_unknown_name(tmp_path):
     assert "small_bags" in refusal("bench", "smal_bags", cwd=tmp_path)

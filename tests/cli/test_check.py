@@ -2,22 +2,22 @@ import json
 
 import pytest
 
-from bagwise.datasets import load_dataset
-from bagwise.storage import save_bags
+from bagwise.bags.folder import save_bags
+from bagwise.data.datasets.registry import load_dataset
 from command_line import QUICK, bagwise, refused
 
 
 @pytest.mark.parametrize("file", ["instances.npy", "bags.csv"])
-def test_a_flipped_bit_is_found_by_name(tmp_path, file):
+def test_check_names_file_with_a_flipped_bit(tmp_path, file):
     save_bags(load_dataset("needles", n_bags=6), tmp_path / "bags")
-    assert "is whole (bagwise bags)" in bagwise("check", tmp_path / "bags").stdout
+    assert "is intact (bagwise bags)" in bagwise("check", tmp_path / "bags").stdout
     content = bytearray((tmp_path / "bags" / file).read_bytes())
     content[-3] ^= 8
     (tmp_path / "bags" / file).write_bytes(bytes(content))
     assert f"{file} does not have the recorded SHA-256" in refused(bagwise("check", tmp_path / "bags"))
 
 
-def test_runs_and_their_models_are_checked_too(tmp_path):
+def test_check_covers_runs_and_their_models(tmp_path):
     assert bagwise("train", "needles", "run", *QUICK, "-q", cwd=tmp_path).returncode == 0
     assert json.loads(bagwise("check", "run", "--json", cwd=tmp_path).stdout)["damages"] == []
     (tmp_path / "run" / "model" / "model.json").unlink()

@@ -8,7 +8,7 @@ from command_line import bagwise, refusal
 QUICK = ("--folds", "2", "--data-option", "n_bags=20")
 
 
-def test_compare_writes_a_table_a_page_and_says_so(tmp_path):
+def test_compare_writes_and_prints_tables_and_page(tmp_path):
     methods = ("--methods", "extra-trees,attention", "--epochs", "1")
     result = bagwise("compare", "needles", *methods, *QUICK, "--out", "both", cwd=tmp_path)
     assert result.returncode == 0, result.stderr
@@ -27,13 +27,13 @@ def test_compare_writes_a_table_a_page_and_says_so(tmp_path):
         (["--methods", "atention"], "did you mean 'attention'"),
         (["--methods", "Mi-SVM"], "write mi-SVM or MI-SVM"),
         (["--methods", ","], "--methods is empty"),
-        (["--methods", "naive", "--epochs", "3"], "flags of training are for networks"),
+        (["--methods", "naive", "--epochs", "3"], "training flags apply to networks"),
         (["--methods", "naive", "--folds", "1"], "folds is 1"),
         (["--methods", "naive", "--folds", "500"], "too few for 500 folds"),
         (["--methods", "naive", "--hold-out", "1.5"], "between 0 and 1"),
     ],
     ids=str,
 )
-def test_mistakes_are_refused_with_the_fix_and_leave_nothing(tmp_path, arguments, message):
+def test_compare_refuses_wrong_arguments_and_writes_nothing(tmp_path, arguments, message):
     assert message in refusal("compare", "needles", *arguments, "--out", "one", cwd=tmp_path)
     assert not (tmp_path / "one").exists()

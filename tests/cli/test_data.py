@@ -6,9 +6,9 @@ import sys
 import pytest
 import typer
 
-from bagwise import datasets
-from bagwise.cli.data import fetch_one
-from bagwise.datasets import DATASETS
+from bagwise.cli.data import fetch
+from bagwise.data import datasets
+from bagwise.data.datasets.registry import DATASETS
 from command_line import bagwise, refused
 from real_data import HOME, needs_real_data
 
@@ -27,7 +27,7 @@ def test_every_command_has_help_with_an_example(command):
     assert command in bagwise("data", "--help").stdout
 
 
-def test_list_shows_every_set_and_whether_it_is_there(tmp_path):
+def test_data_list_shows_every_set_and_its_availability(tmp_path):
     shown = bagwise("data", "list").stdout
     assert all(name in shown and dataset.title in shown for name, dataset in DATASETS.items())
     assert str(tmp_path / "home") in shown
@@ -37,7 +37,7 @@ def test_list_shows_every_set_and_whether_it_is_there(tmp_path):
 
 
 @needs_real_data("musk1")
-def test_fetch_then_describe():
+def test_data_fetch_then_describe():
     result = bagwise("data", "fetch", "musk1", "--from", HOME)
     assert result.returncode == 0
     assert "1 files fetched" in result.stdout
@@ -51,24 +51,24 @@ def test_fetch_then_describe():
     assert bagwise("data", "fetch", "musk1", "--quiet").stdout == ""
 
 
-def test_an_interrupted_fetch_says_how_to_go_on(monkeypatch, capsys):
+def test_data_fetch_interrupted_prints_how_to_resume(monkeypatch, capsys):
     def interrupted(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(datasets, "fetch", interrupted)
+    monkeypatch.setattr(datasets, "fetch_dataset", interrupted)
     with pytest.raises(typer.Exit) as ended:
-        fetch_one("musk1", quiet=True)
+        fetch("musk1", quiet=True)
     assert ended.value.exit_code == 130
-    assert "the same command goes on from there" in capsys.readouterr().err
+    assert "Run the same command again to resume" in capsys.readouterr().err
 
 
-def test_describe_counts_each_split():
+def test_data_describe_counts_each_split():
     found = json.loads(bagwise("data", "describe", "digits", "--json").stdout)
     assert found["splits"]["train"]["n_bags"] == 300
     assert found["splits"]["test"]["n_bags"] == 200
 
 
-def test_mistakes_say_what_to_do():
+def test_data_refuses_wrong_arguments_with_the_fix():
     assert "bagwise data fetch fox [--from FOLDER_OR_URL]" in refused(bagwise("data", "describe", "fox"))
     assert "did you mean 'fox'" in refused(bagwise("data", "describe", "foxes"))
     assert "nowhere is not a folder" in refused(bagwise("data", "fetch", "fox", "--from", "nowhere"))
@@ -76,7 +76,7 @@ def test_mistakes_say_what_to_do():
 
 @needs_real_data("newsgroups-1", "musk1", "mnist-bags")
 @pytest.mark.parametrize("name", ["newsgroups-1", "musk1", "mnist-bags"])
-def test_torch_is_not_needed(name):
+def test_data_describe_does_not_import_torch(name):
     code = (
         f"import sys; sys.argv = ['bagwise', 'data', 'describe', '{name}', '--quiet']\n"
         "from bagwise.cli import main\n"

@@ -4,7 +4,7 @@ import json
 from command_line import bagwise, refusal
 
 
-def test_a_bag_is_explained_with_the_same_digits_as_everywhere(image_runs, tmp_path):
+def test_explain_prints_the_exact_probabilities_of_the_run(image_runs, tmp_path):
     run = image_runs / "attention"
     with (run / "predictions.csv").open(newline="", encoding="utf-8") as stream:
         row = list(csv.DictReader(stream))[3]
@@ -16,7 +16,7 @@ def test_a_bag_is_explained_with_the_same_digits_as_everywhere(image_runs, tmp_p
     assert all((tmp_path / "why" / name).is_file() for name in found["files"])
 
 
-def test_without_a_bag_all_are_listed_beside_the_run(digits_run, tmp_path):
+def test_explain_without_bag_lists_all_bags_beside_the_run(digits_run, tmp_path):
     said = bagwise("explain", digits_run.folder, "--out", tmp_path / "bags.csv", cwd=tmp_path).stdout
     assert "next: bagwise explain" in said
     with (tmp_path / "bags.csv").open(newline="") as stream:
@@ -25,23 +25,25 @@ def test_without_a_bag_all_are_listed_beside_the_run(digits_run, tmp_path):
     assert all(1 <= float(row["effective_number"]) <= int(row["n_instances"]) for row in rows)
 
 
-def test_mistakes_are_refused_with_the_fix(digits_run, tmp_path):
+def test_explain_refuses_wrong_arguments_with_the_fix(digits_run, tmp_path):
     run, bag = digits_run.folder, digits_run.predictions[0]["bag"]
     assert "has no test bag 'nothing'" in refusal("explain", run, "--bag", "nothing", cwd=tmp_path)
-    assert "--show: 'weigth' is unknown; did you mean 'weight'?" in refusal(
+    assert "--show 'weigth' is unknown; did you mean 'weight'?" in refusal(
         "explain", run, "--bag", bag, "--show", "weigth", cwd=tmp_path
     )
-    assert "--class: 'nine' is unknown" in refusal("explain", run, "--bag", bag, "--class", "nine", cwd=tmp_path)
+    assert "--class 'nine' is unknown" in refusal("explain", run, "--bag", bag, "--class", "nine", cwd=tmp_path)
     assert "--scale 'ranked' is unknown" in refusal("explain", run, "--bag", bag, "--scale", "ranked", cwd=tmp_path)
     assert "--opacity" in refusal("explain", run, "--bag", bag, "--opacity", "9", cwd=tmp_path)
-    assert "--region: '1,2' is not a region" in refusal("explain", run, "--bag", bag, "--region", "1,2", cwd=tmp_path)
+    assert "--region '1,2' is not x,y,width,height" in refusal(
+        "explain", run, "--bag", bag, "--region", "1,2", cwd=tmp_path
+    )
     assert not list(tmp_path.iterdir())
 
 
-def test_a_place_that_cannot_be_written_is_refused_before_anything_is_computed(digits_run, tmp_path, monkeypatch):
+def test_explain_refuses_unwritable_path_before_computing(digits_run, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("in the way")
-    monkeypatch.setattr("bagwise.showing.explaining.write_explanation", None)
-    monkeypatch.setattr("bagwise.showing.overview.overview_rows", None)
+    monkeypatch.setattr("bagwise.explain.bag.write_explanation", None)
+    monkeypatch.setattr("bagwise.explain.trust.make_overview_rows", None)
     run, out = digits_run.folder, ("--out", tmp_path / "file" / "why")
     for which in (("--bag", digits_run.predictions[0]["bag"]), ()):
         assert "is, or lies in, a file" in refusal("explain", run, *which, *out, cwd=tmp_path)

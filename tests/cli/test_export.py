@@ -5,7 +5,7 @@ import pytest
 from command_line import bagwise, refusal
 
 
-def test_a_run_is_exported_with_its_card_and_graph(digits_run, tmp_path):
+def test_export_writes_model_card_and_onnx(digits_run, tmp_path):
     pytest.importorskip("onnx", reason="onnx is not installed")
     result = bagwise("export", digits_run.folder, "--out", "out", "--onnx", "--json", cwd=tmp_path)
     assert result.returncode == 0, result.stderr
@@ -14,7 +14,7 @@ def test_a_run_is_exported_with_its_card_and_graph(digits_run, tmp_path):
     assert result.stderr == ""
 
 
-def test_mistakes_are_refused(digits_run, tmp_path):
+def test_export_refuses_wrong_arguments(digits_run, tmp_path):
     assert "is not a folder" in refusal("export", "nowhere", "--out", "out", cwd=tmp_path)
     (tmp_path / "taken").mkdir()
     (tmp_path / "taken" / "mine.txt").write_text("mine")

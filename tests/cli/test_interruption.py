@@ -4,13 +4,13 @@ import time
 
 import pytest
 
-from bagwise.cli.interruption import ending, interruptible, tell_the_way_on
+from bagwise.cli.interruption import end_on_signal, handle_interruption, print_resume_hint
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_signal_is_a_request_and_handlers_come_back(number, code):
+def test_handle_interruption_records_request_and_restores_handlers(number, code):
     before = signal.getsignal(number)
-    with interruptible() as interruption:
+    with handle_interruption() as interruption:
         assert not interruption.requested()
         os.kill(os.getpid(), number)
         assert interruption.requested()
@@ -19,23 +19,23 @@ def test_a_signal_is_a_request_and_handlers_come_back(number, code):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_asking_twice_does_not_wait(number):
-    with interruptible(), pytest.raises(KeyboardInterrupt):  # noqa: PT012 (the second signal is the statement)
+def test_handle_interruption_second_signal_ends_at_once(number):
+    with handle_interruption(), pytest.raises(KeyboardInterrupt):  # noqa: PT012 (the second signal is the statement)
         os.kill(os.getpid(), number)
         os.kill(os.getpid(), number)
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_any_other_work_ends_at_once_and_it_is_known_by_what(number, code):
+def test_end_on_signal_ends_block_and_records_signal(number, code):
     before = signal.getsignal(number)
-    with ending() as interruption, pytest.raises(KeyboardInterrupt):
+    with end_on_signal() as interruption, pytest.raises(KeyboardInterrupt):
         os.kill(os.getpid(), number)
     assert interruption.exit_code == code
     assert signal.getsignal(number) is before
 
 
-def test_asked_twice_within_work_that_saves_itself_the_outer_block_hears_of_it():
-    with ending() as outer, interruptible() as inner:
+def test_second_signal_reaches_outer_block():
+    with end_on_signal() as outer, handle_interruption() as inner:
         os.kill(os.getpid(), signal.SIGTERM)
         assert not outer.requested()
         with pytest.raises(KeyboardInterrupt):
@@ -43,15 +43,15 @@ def test_asked_twice_within_work_that_saves_itself_the_outer_block_hears_of_it()
     assert outer.exit_code == inner.exit_code == 143
 
 
-def test_the_way_on_is_the_same_command_unless_another_is_given(monkeypatch, capsys):
+def test_print_resume_hint_prints_own_or_given_command(monkeypatch, capsys):
     monkeypatch.setattr("sys.argv", ["/somewhere/bagwise", "compare", "a b.csv"])
-    tell_the_way_on()
-    tell_the_way_on(["bagwise", "train", "x", "--resume"])
+    print_resume_hint()
+    print_resume_hint(["bagwise", "train", "x", "--resume"])
     lines = capsys.readouterr().err.splitlines()
     assert [line.strip() for line in lines[1::2]] == ["bagwise compare 'a b.csv'", "bagwise train x --resume"]
 
 
-def test_a_signal_that_comes_within_a_callback_is_heard_all_the_same():
+def test_end_on_signal_works_within_finalizers():
     """What a destructor raises is lost."""
 
     class Dying:
@@ -63,6 +63,6 @@ def test_a_signal_that_comes_within_a_callback_is_heard_all_the_same():
         Dying()
         time.sleep(5)
 
-    with pytest.raises(KeyboardInterrupt), ending() as interruption:
+    with pytest.raises(KeyboardInterrupt), end_on_signal() as interruption:
         work()
     assert interruption.exit_code == 143

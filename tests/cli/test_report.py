@@ -1,7 +1,7 @@
 from command_line import QUICK, bagwise, refused
 
 
-def test_a_report_can_be_written_again_elsewhere(tmp_path):
+def test_report_writes_to_another_path(tmp_path):
     assert bagwise("train", "needles", "run", *QUICK, "-q", cwd=tmp_path).returncode == 0
     result = bagwise("report", "run", "--out", "pages/page.html", cwd=tmp_path)
     assert "wrote report: pages/page.html" in result.stdout

@@ -2,23 +2,23 @@ import json
 
 import pytest
 
-from bagwise.comparing.plan import make_plan
+from bagwise.evaluation.comparison.plan import make_plan
 from bagwise.paper.recipes import RECIPES, Recipe, Setting
 from command_line import bagwise, refusal
 
 
-def test_experiments_are_listed():
+def test_reproduce_lists_experiments():
     listed = bagwise("reproduce", "list", "--json")
     assert {"table1", "mnist-bags"} <= json.loads(listed.stdout).keys()
 
 
-def test_wrong_names_are_refused(tmp_path):
+def test_reproduce_refuses_unknown_names(tmp_path):
     assert "did you mean 'table1'" in refusal("reproduce", "tabel1", cwd=tmp_path)
     assert "neither a setting nor a method" in refusal("reproduce", "table1", "--only", "musk9", cwd=tmp_path)
 
 
 @pytest.mark.parametrize(("words", "repeats"), [((), 5), (("--quick",), 1), (("--quick", "--repeats", "2"), 2)])
-def test_the_quick_version_has_one_repeat_unless_more_are_asked_for(monkeypatch, tmp_path, words, repeats):
+def test_reproduce_quick_has_one_repeat_by_default(monkeypatch, tmp_path, words, repeats):
     def settings(repeats, quick):
         plans = [make_plan("needles", {"naive": {}}, options={"n_bags": 20, "seed": draw}) for draw in range(repeats)]
         return [Setting("one", "table1", "musk1", plans)]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from command_line import bagwise, refused
-from slides.slide_files import REAL, needs_real_slide, write_pyramid
+from data.slides.slide_files import REAL, needs_real_slide, write_pyramid
 
 pytest.importorskip("openslide")
 
@@ -19,7 +19,7 @@ def slides(tmp_path_factory):
     return folder
 
 
-def test_tiles_thumbnail_and_what_to_do_next(slides, tmp_path):
+def test_tile_writes_tiles_and_thumbnail_and_prints_next_step(slides, tmp_path):
     result = bagwise("tile", slides / "one.tif", "--out", "tiles", "--size", "128", cwd=tmp_path)
     assert result.returncode == 0, result
     assert "16 tiles on 1 slide\n" in result.stdout
@@ -34,33 +34,33 @@ def test_tiles_thumbnail_and_what_to_do_next(slides, tmp_path):
     assert "one.json was made with size 128, not 64; choose another --out" in refused(other)
 
 
-def test_a_slide_without_resolution_is_named_with_what_to_pass(slides, tmp_path):
+def test_tile_names_slide_without_resolution_and_the_option(slides, tmp_path):
     message = refused(bagwise("tile", slides, "--out", tmp_path / "tiles", "--size", "128"))
     assert "mute.tif does not state its resolution; pass --slide-mpp" in message
-    assert "--skip-bad leaves such slides out" in message
+    assert "add --skip-bad to leave such slides out" in message
     found = json.loads(
         bagwise("tile", slides, "--out", tmp_path / "tiles", "--skip-bad", "--size", "128", "--json").stdout
     )
     assert found["tiles"] == {"one": 16}
     assert list(found["bad"]) == ["mute"]
     said = bagwise("tile", slides / "mute.tif", "--out", tmp_path / "level", "--level", "0").stdout
-    assert "no tissue found on mute: look at" in said
+    assert "no tissue found on mute: see" in said
 
 
-def test_contradictions_are_refused(slides, tmp_path):
+def test_tile_refuses_contradicting_options(slides, tmp_path):
     both = bagwise("tile", slides, "--out", tmp_path, "--level", "0", "--mpp", "0.5")
     assert "pass --mpp (micrometres a pixel) or --level, and not both" in refused(both)
     assert "does not exist" in refused(bagwise("tile", "nowhere", "--out", tmp_path))
     (tmp_path / "words.svs").write_text("no slide")
     onto = bagwise("tile", slides / "one.tif", "--out", tmp_path / "words.svs", "--skip-bad")
-    assert "words.svs is a file; choose another --out" in refused(onto)
+    assert "words.svs is a file; give a folder" in refused(onto)
     none = refused(bagwise("tile", tmp_path, "--out", tmp_path / "tiles", "--skip-bad"))
-    assert "no slide can be read: " in none
+    assert "none of the slides can be read: " in none
     assert "words.svs is not a slide that OpenSlide can read" in none
     assert not (tmp_path / "tiles").exists()
 
 
 @needs_real_slide
-def test_the_real_slide(tmp_path):
+def test_tile_real_slide(tmp_path):
     found = json.loads(bagwise("tile", REAL, "--out", tmp_path, "--json").stdout)
     assert 25 <= found["tiles"]["CMU-1-Small-Region"] <= 45

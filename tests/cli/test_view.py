@@ -6,7 +6,7 @@ import urllib.request
 from command_line import command, refusal
 
 
-def test_a_run_is_shown_until_it_is_interrupted(digits_run, tmp_path):
+def test_view_serves_a_run_until_interrupted(digits_run, tmp_path):
     arguments = command("view", digits_run.folder, "--no-browser", "--json")
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as viewer:
         address = json.loads(viewer.stdout.readline())["address"]
@@ -20,14 +20,14 @@ def test_a_run_is_shown_until_it_is_interrupted(digits_run, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_mistakes_are_refused_with_the_fix(digits_run, tmp_path):
+def test_view_refuses_wrong_arguments_with_the_fix(digits_run, tmp_path):
     assert "neither a folder nor a report" in refusal("view", "nowhere", cwd=tmp_path)
-    assert "holds no finished run" in refusal("view", tmp_path, cwd=tmp_path)
+    assert "contains no finished run" in refusal("view", tmp_path, cwd=tmp_path)
     assert "cannot be used" in refusal("view", digits_run.folder, "--port", "70000", cwd=tmp_path)
     message = refusal("view", digits_run.folder, "--slides", "nowhere", "--no-browser", cwd=tmp_path)
     assert "nowhere is not a folder" in message
 
 
-def test_without_the_extra_it_says_how_to_get_it(digits_run, tmp_path, monkeypatch):
+def test_view_names_the_missing_extra(digits_run, tmp_path, monkeypatch):
     monkeypatch.setattr("bagwise.viewer.server.find_spec", lambda package: None)
     assert "pip install 'bagwise[viewer]'" in refusal("view", digits_run.folder, cwd=tmp_path)

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from bagwise.estimators.methods import METHODS
-from bagwise.pooling import POOLINGS
+from bagwise.estimators.registry import METHODS
+from bagwise.nn.pooling.registry import POOLINGS
 from documented import ROOT, blocks
 
 DOCS = ROOT / "docs"
@@ -24,12 +24,12 @@ def _title(path):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_there_is_a_page_for_each_name(family):
+def test_every_name_has_a_page(family):
     assert pages(family).keys() == FAMILIES[family].keys()
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_each_page_has_its_equation_lines_that_run_and_a_reference(family):
+def test_every_page_has_equation_example_and_reference(family):
     for title, path in pages(family).items():
         text = path.read_text(encoding="utf-8")
         assert [block.language for block in blocks(text)] == ["text", "python"], title
@@ -39,14 +39,14 @@ def test_each_page_has_its_equation_lines_that_run_and_a_reference(family):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_the_navigation_names_each_page_by_its_title(family):
+def test_navigation_uses_the_title_of_each_page(family):
     navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     named = dict(re.findall(rf"- (.+): {family}/(.+\.md)$", navigation, flags=re.MULTILINE))
     assert named == {title: path.name for title, path in pages(family).items()}
 
 
 @pytest.mark.parametrize("what", ["pooling", "estimator", "dataset"])
-def test_what_is_added_takes_few_lines(what):
+def test_extension_guides_are_short(what):
     first = next(
         block for block in blocks((DOCS / "extend" / f"{what}.md").read_text("utf-8")) if block.language == "python"
     )

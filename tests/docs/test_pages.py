@@ -21,12 +21,12 @@ def test_every_block_runs(page, tmp_path):
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_every_command_is_understood(page):
+def test_every_command_parses(page):
     for words in commands(blocks_of(page)):
         assert parse(words)
 
 
-def test_no_block_is_of_a_kind_that_is_not_run():
+def test_every_block_has_a_language_that_is_checked():
     """Python and commands run, text is read; `py` shows an example of the repository, which has a test of its own."""
     for page in PAGES:
         for block in blocks_of(page):

@@ -3,136 +3,142 @@ import json
 import numpy as np
 import pytest
 
-from bagwise.datasets import load_dataset
+from bagwise.data.datasets.registry import load_dataset
 from bagwise.errors import InputError
-from bagwise.estimators import Adjusted, BagClassifier, BagEstimator, PooledClassifier
-from bagwise.evaluation.bag_metrics import bag_metrics
-from bagwise.evaluation.cross_validation import judge_split, metric_values, summarise_units
-from bagwise.evaluation.cross_validation import test_share as share_of
-from bagwise.evaluation.protocol import Split, repeated_folds
+from bagwise.estimators.classical.pooled import PooledClassifier
+from bagwise.estimators.meta.adjusted import Adjusted
+from bagwise.estimators.network import BagClassifier
+from bagwise.evaluation.cross_validation import evaluate_split, get_metric_values, get_test_share, summarise_units
+from bagwise.evaluation.protocol import Split, make_repeated_folds
+from bagwise.targets.metrics import compute_bag_metrics
 
 ROWS = np.arange(40)
 NEEDLES = load_dataset("needles", n_bags=40)
-SPLITS = repeated_folds(NEEDLES, NEEDLES.labels, n_folds=4, n_repeats=2, seed=1)
+SPLITS = make_repeated_folds(NEEDLES, NEEDLES.labels, n_folds=4, n_repeats=2, seed=1)
 METHOD = PooledClassifier()
 
 
-def units(estimator=METHOD, seed=0):
-    return [judge_split(estimator, NEEDLES, NEEDLES.labels, split, seed) for split in SPLITS]
+def make_units(estimator=METHOD, seed=0):
+    return [evaluate_split(estimator, NEEDLES, NEEDLES.labels, split, seed) for split in SPLITS]
 
 
-def test_a_unit_is_plain_json_and_the_same_again():
-    first, again = (judge_split(BagClassifier(epochs=1), NEEDLES, NEEDLES.labels, SPLITS[3], 5) for _ in range(2))
+def test_evaluate_split_returns_plain_json_that_can_be_repeated():
+    first, again = (evaluate_split(BagClassifier(epochs=1), NEEDLES, NEEDLES.labels, SPLITS[3], 5) for _ in range(2))
     for unit in (first, again):
         unit.pop("seconds")
     assert json.loads(json.dumps(first)) == first == again
     assert first["metrics"].keys() == {"bags", "weights", "scores", "sharing"}
 
 
-def test_the_estimator_sees_the_training_bags_of_the_split_and_no_others():
-    seen = []
+def test_evaluate_split_fits_on_the_training_bags_only():
+    fitted_on = []
 
-    class Watcher(PooledClassifier):
+    class Recorder(PooledClassifier):
         def fit(self, X, y=None):
-            seen.append(X.names.tolist())
+            fitted_on.append(X.names.tolist())
             return super().fit(X, y)
 
-    unit = judge_split(Watcher(), NEEDLES, NEEDLES.labels, SPLITS[0], 0)
-    assert seen == [NEEDLES.names[SPLITS[0].training].tolist()]
+    unit = evaluate_split(Recorder(), NEEDLES, NEEDLES.labels, SPLITS[0], 0)
+    assert fitted_on == [NEEDLES.names[SPLITS[0].training].tolist()]
     assert unit["rows"] == SPLITS[0].test.tolist()
-    assert isinstance(Watcher(), BagEstimator)
 
 
-def test_peeking_lets_the_test_bags_choose_the_epoch_and_nothing_else_does():
-    seen = []
+def test_evaluate_split_validates_on_the_test_bags_only_when_peeking():
+    fit_arguments = []
 
-    class Watcher(BagClassifier):
-        def fit(self, X, y=None, **words):
-            seen.append(words)
-            return super().fit(X, y, **words)
+    class Recorder(BagClassifier):
+        def fit(self, X, y=None, **arguments):
+            fit_arguments.append(arguments)
+            return super().fit(X, y, **arguments)
 
-    model = Watcher(epochs=2, engine="torch")
+    model = Recorder(epochs=2, engine="torch")
     for peeking in (False, True):
-        judge_split(model, NEEDLES, NEEDLES.labels, SPLITS[0], 0, peeking=peeking)
-    assert seen[0] == {}
-    bags, labels = seen[1]["validation"]
+        evaluate_split(model, NEEDLES, NEEDLES.labels, SPLITS[0], 0, peeking=peeking)
+    assert fit_arguments[0] == {}
+    bags, labels = fit_arguments[1]["validation"]
     assert bags.names.tolist() == NEEDLES.names[SPLITS[0].test].tolist()
     assert labels.tolist() == NEEDLES.labels[SPLITS[0].test].tolist()
 
 
-def test_summaries_are_means_over_folds_and_pooled_over_each_repeat():
-    found = units()
-    scores = summarise_units(found)["accuracy"]
-    assert scores.errors.mean == pytest.approx(np.mean([unit["metrics"]["bags"]["accuracy"] for unit in found]))
-    pooled = []
-    for repeat in range(2):
-        own = [unit for unit in found if unit["repeat"] == repeat]
-        targets = np.concatenate([unit["predictions"]["bags"]["targets"] for unit in own])
-        chances = np.concatenate([unit["predictions"]["bags"]["probabilities"] for unit in own])
-        pooled.append(bag_metrics(targets, chances)["auc"])
-    assert summarise_units(found)["auc"].pooled == pytest.approx(np.mean(pooled))
-    assert metric_values(found, "auc").shape == (2, 4)
-    assert share_of(found) == pytest.approx(10 / 30)
-
-
-def test_groups_and_key_instances_are_summarised_beside_the_bags():
-    bags = NEEDLES.replace(groups=np.array([f"{label}-{bag // 4}" for bag, label in enumerate(NEEDLES.labels)]))
-    splits = repeated_folds(bags, bags.labels, n_folds=4, seed=1)
-    found = [judge_split(BagClassifier(epochs=1), bags, bags.labels, split, 0) for split in splits]
-    groups = summarise_units(found, "groups")
-    targets = np.concatenate([unit["predictions"]["groups"]["targets"] for unit in found])
-    chances = np.concatenate([unit["predictions"]["groups"]["probabilities"] for unit in found])
-    assert len(targets) == len(np.unique(bags.groups))
-    assert groups["accuracy"].pooled == bag_metrics(targets, chances)["accuracy"]
-    weights = summarise_units(found, "weights")
-    values = [unit["metrics"]["weights"]["top_1"] for unit in found]
-    assert weights["top_1"].errors.mean == pytest.approx(np.mean([value for value in values if value is not None]))
-    assert weights["top_1"].pooled is None
-    assert summarise_units(units(), "groups") == {}
-
-
-def test_every_fold_decides_by_the_threshold_it_learned():
-    model = Adjusted(PooledClassifier(), temperature=False, threshold=True)
-    found = units(model)
-    assert len({unit["threshold"] for unit in found}) > 1
-    for unit in found:
-        own = unit["predictions"]["bags"]
-        decided = np.array(own["probabilities"])[:, 1] > unit["threshold"]
-        assert unit["metrics"]["bags"]["accuracy"] == (decided == np.array(own["targets"])).mean()
-    accuracies = metric_values(found, "accuracy")  # folds of equal size: the pooled accuracy is their mean
-    assert summarise_units(found)["accuracy"].pooled == pytest.approx(accuracies.mean())
-
-
-def test_a_class_that_was_never_learned_is_refused_not_miscounted():
-    labels = np.array(["a", "b", "c", "b"] * 10)
-    lacking = Split(0, 0, np.flatnonzero(labels != "a")[:20], np.flatnonzero(labels == "b")[15:])
-    with pytest.raises(InputError, match="no training bag of class 'a'"):
-        judge_split(METHOD, NEEDLES, labels, lacking, 0)
-
-
-def test_every_repeat_and_fold_has_a_seed_of_its_own():
+def test_evaluate_split_seeds_every_repeat_and_fold_differently():
     seeds = []
 
-    class Watcher(PooledClassifier):
+    class Recorder(PooledClassifier):
         def fit(self, X, y=None):
             seeds.append(self.random_state)
             return super().fit(X, y)
 
-    units(Watcher())
+    make_units(Recorder())
     assert len(set(seeds)) == len(SPLITS)
 
 
-def test_no_interval_leaves_the_range_of_its_metric():
-    scores = summarise_units(units())
-    for name, found in scores.items():
-        low, high = found.errors.interval
+def test_evaluate_split_decides_by_the_fitted_threshold():
+    units = make_units(Adjusted(PooledClassifier(), temperature=False, threshold=True))
+    assert len({unit["threshold"] for unit in units}) > 1
+    for unit in units:
+        predictions = unit["predictions"]["bags"]
+        predicted = np.array(predictions["probabilities"])[:, 1] > unit["threshold"]
+        assert unit["metrics"]["bags"]["accuracy"] == (predicted == np.array(predictions["targets"])).mean()
+    accuracies = get_metric_values(units, "accuracy")  # folds of equal size: the pooled accuracy is their mean
+    assert summarise_units(units)["accuracy"].pooled == pytest.approx(accuracies.mean())
+
+
+def test_evaluate_split_refuses_a_class_without_training_bags():
+    labels = np.array(["a", "b", "c", "b"] * 10)
+    split = Split(0, 0, np.flatnonzero(labels != "a")[:20], np.flatnonzero(labels == "b")[15:])
+    with pytest.raises(InputError, match="no training bag of class 'a'"):
+        evaluate_split(METHOD, NEEDLES, labels, split, 0)
+
+
+def test_summarise_units_averages_over_folds_and_pools_each_repeat():
+    units = make_units()
+    scores = summarise_units(units)
+    accuracies = [unit["metrics"]["bags"]["accuracy"] for unit in units]
+    assert scores["accuracy"].errors.mean == pytest.approx(np.mean(accuracies))
+    pooled = []
+    for repeat in range(2):
+        predictions = [unit["predictions"]["bags"] for unit in units if unit["repeat"] == repeat]
+        targets = np.concatenate([found["targets"] for found in predictions])
+        probabilities = np.concatenate([found["probabilities"] for found in predictions])
+        pooled.append(compute_bag_metrics(targets, probabilities)["auc"])
+    assert scores["auc"].pooled == pytest.approx(np.mean(pooled))
+
+
+def test_summarise_units_clips_intervals_to_the_range_of_the_metric():
+    for name, scores in summarise_units(make_units()).items():
+        low, high = scores.errors.interval
         assert low >= 0
         assert name in ("log_loss", "brier") or high <= 1
 
 
-def test_groups_in_pieces_are_not_pooled():
+def test_summarise_units_summarises_groups_and_key_instances():
+    bags = NEEDLES.replace(groups=np.array([f"{label}-{bag // 4}" for bag, label in enumerate(NEEDLES.labels)]))
+    splits = make_repeated_folds(bags, bags.labels, n_folds=4, seed=1)
+    units = [evaluate_split(BagClassifier(epochs=1), bags, bags.labels, split, 0) for split in splits]
+    targets = np.concatenate([unit["predictions"]["groups"]["targets"] for unit in units])
+    probabilities = np.concatenate([unit["predictions"]["groups"]["probabilities"] for unit in units])
+    assert len(targets) == len(np.unique(bags.groups))
+    groups = summarise_units(units, "groups")
+    assert groups["accuracy"].pooled == compute_bag_metrics(targets, probabilities)["accuracy"]
+    weights = summarise_units(units, "weights")
+    values = [unit["metrics"]["weights"]["top_1"] for unit in units]
+    assert weights["top_1"].errors.mean == pytest.approx(np.mean([value for value in values if value is not None]))
+    assert weights["top_1"].pooled is None
+
+
+def test_summarise_units_is_empty_for_a_missing_part():
+    assert summarise_units(make_units(), "groups") == {}
+
+
+def test_summarise_units_does_not_pool_groups_with_bags_in_several_folds():
     bags = NEEDLES.replace(groups=np.zeros(40, dtype=int) + NEEDLES.labels)
     splits = [Split(0, 0, ROWS[:20], ROWS[20:]), Split(0, 1, ROWS[20:], ROWS[:20])]
-    found = [judge_split(METHOD, bags, bags.labels, split, 0) for split in splits]
-    assert summarise_units(found, "groups")["accuracy"].pooled is None
-    assert summarise_units(found, "groups")["accuracy"].errors.mean is not None
+    units = [evaluate_split(METHOD, bags, bags.labels, split, 0) for split in splits]
+    assert summarise_units(units, "groups")["accuracy"].pooled is None
+    assert summarise_units(units, "groups")["accuracy"].errors.mean is not None
+
+
+def test_get_metric_values_and_get_test_share_follow_the_protocol():
+    units = make_units()
+    assert get_metric_values(units, "auc").shape == (2, 4)
+    assert get_test_share(units) == pytest.approx(10 / 30)

@@ -26,8 +26,8 @@ LONGEST = 40  # lines
 @pytest.fixture
 def _tissue(monkeypatch):
     """Coloured patches under a name: the data set that an example is made for has to be fetched."""
-    from bagwise.bags import Bags
-    from bagwise.datasets import DATASETS, DataSet
+    from bagwise.bags.bags import Bags
+    from bagwise.data.datasets.registry import DATASETS, DataSet
 
     patches = np.random.default_rng(0).integers(0, 256, (12, 27, 27, 3), dtype=np.uint8)
     monkeypatch.setitem(DATASETS, "tissue", DataSet(lambda: Bags.from_list([patches]), (), "patches"))
@@ -44,7 +44,7 @@ def test_examples_run(example, tmp_path, capsys):
     assert capsys.readouterr().out if written is None else (tmp_path / written).stat().st_size
 
 
-def test_there_are_some_and_they_are_short():
+def test_examples_exist_and_are_short():
     assert len(EXAMPLES) >= 5
     for example in EXAMPLES:
         assert len(example.read_text(encoding="utf-8").splitlines()) <= LONGEST, example.name

@@ -16,18 +16,18 @@ class Slides:
     """Two slides with thousands of tiles each."""
 
     def __init__(self, folder):
-        from slides.slide_files import painted, write_pyramid
+        from data.slides.slide_files import painted, write_pyramid
 
         self.folder = folder
         for number in range(2):
             write_pyramid(folder / f"slide-{number}.tif", painted(number), levels=2)
 
     def tile_into(self, tiles):
-        from bagwise.slides.tile_files import tile_to_file
-        from bagwise.slides.tiling import Wish
+        from bagwise.data.slides.tile_files import tile_to_file
+        from bagwise.data.slides.tiling import TilingSettings
 
         for slide in sorted(self.folder.glob("*.tif")):
-            tile_to_file(slide, tiles, Wish(size=16, mpp=0.25))
+            tile_to_file(slide, tiles, TilingSettings(size=16, mpp=0.25))
 
 
 @pytest.fixture(scope="session")

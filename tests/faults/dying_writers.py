@@ -6,7 +6,7 @@ import signal
 import sys
 from pathlib import Path
 
-from bagwise.cli import main
+from bagwise.cli.entry_point import main
 from bagwise.training.checkpoint import Checkpoint
 
 MOMENTS = ("within the bytes", "before the flush", "before the rename", "after the rename")

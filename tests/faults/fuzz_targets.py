@@ -15,25 +15,29 @@ import torch
 from PIL import Image
 from safetensors.torch import load_file, save_file
 
-from bagwise.cli.method_options import read_methods
-from bagwise.cli.parameters import gather
-from bagwise.comparing import Comparison, compare
-from bagwise.comparing.plan import make_plan
-from bagwise.comparing.tables import difference_rows, score_rows
-from bagwise.datasets import load_dataset
-from bagwise.datasets.mnist_bags import _read_idx
-from bagwise.estimators import Adjusted, BagClassifier, BagEstimator, MIKernel, PooledClassifier
-from bagwise.explain.geojson.reading import read_geojson
-from bagwise.formats.tables import read_table
-from bagwise.runs import Run, execute
-from bagwise.slides.images import Tiling, load_image_bags
-from bagwise.slides.labels import read_labels
-from bagwise.slides.picture_files import read_image
-from bagwise.slides.tile_files import read_tiles
-from bagwise.storage import load_bags, save_bags
-from bagwise.summary import summarise
-from bagwise.training import TrainingStopped
-from formats.test_mutations import READERS
+from bagwise.bags.folder import load_bags, save_bags
+from bagwise.cli.options import gather_parameters, read_methods
+from bagwise.data.datasets.mnist_bags import _read_idx
+from bagwise.data.datasets.registry import load_dataset
+from bagwise.data.formats.tables import read_table
+from bagwise.data.slides.bag_labels import read_bag_labels
+from bagwise.data.slides.image_bags import ImageTiling, load_image_bags, read_image
+from bagwise.data.slides.tile_files import read_tiles
+from bagwise.estimators.base import BagEstimator
+from bagwise.estimators.classical.mi_kernel import MIKernel
+from bagwise.estimators.classical.pooled import PooledClassifier
+from bagwise.estimators.meta.adjusted import Adjusted
+from bagwise.estimators.network import BagClassifier
+from bagwise.evaluation.comparison.comparison_folder import Comparison
+from bagwise.evaluation.comparison.plan import make_plan
+from bagwise.evaluation.comparison.runner import compare_methods
+from bagwise.evaluation.comparison.score_tables import make_difference_rows, make_score_rows
+from bagwise.explain.geojson import read_geojson
+from bagwise.report.summary import summarise_run
+from bagwise.runs.execution import execute_run
+from bagwise.runs.run import Run
+from bagwise.training.loop import TrainingStopped
+from data.formats.test_mutations import READERS
 from resealing import reseal
 
 NEEDLES = load_dataset("needles", n_bags=12)
@@ -70,12 +74,12 @@ def image(suffix):
 def of_image_table(folder):
     Image.fromarray(np.zeros((24, 24, 3), np.uint8)).save(folder / "a.png")
     (folder / "images.csv").write_text("file,label,group\na.png,1,p\n")
-    return folder / "images.csv", lambda: load_image_bags(folder / "images.csv", Tiling(8))
+    return folder / "images.csv", lambda: load_image_bags(folder / "images.csv", ImageTiling(8))
 
 
 def of_slide_labels(folder):
     (folder / "labels.csv").write_text("slide_id,label,case_id\ns1,1,p\ns2,0,q\n")
-    return folder / "labels.csv", lambda: read_labels(folder / "labels.csv", "slide_id", "label", "case_id")
+    return folder / "labels.csv", lambda: read_bag_labels(folder / "labels.csv", "slide_id", "label", "case_id")
 
 
 def of_tiles(folder):
@@ -94,7 +98,7 @@ def of_idx(folder):
 
 def of_parameters_file(folder):
     (folder / "a.toml").write_text('epochs = 3\nlearning_rate = 1e-3\npooling = "max"\n[data]\nn_bags = 9\n')
-    return folder / "a.toml", lambda: gather({}, folder / "a.toml")
+    return folder / "a.toml", lambda: gather_parameters({}, folder / "a.toml")
 
 
 def of_methods_file(folder):
@@ -125,7 +129,7 @@ def model_file(kind, name):
         def read():
             if name != "manifest.json":
                 reseal(folder / "model")
-            BagEstimator.load(folder / "model").judge(NEEDLES)
+            BagEstimator.load(folder / "model").predict_with_weights(NEEDLES)
 
         return folder / "model" / name, read
 
@@ -143,7 +147,7 @@ def classifier(folder):
         content = np.frombuffer((folder / "classifier").read_bytes(), np.uint8).copy()
         save_file({**tensors, "classifier": torch.from_numpy(content)}, path)
         reseal(folder / "model")
-        BagEstimator.load(folder / "model").judge(NEEDLES)
+        BagEstimator.load(folder / "model").predict_with_weights(NEEDLES)
 
     return folder / "classifier", read
 
@@ -180,14 +184,14 @@ def made_run():
     """A run, made once for all of its files."""
     data = {"data": "needles", "options": {"n_bags": 16}, "test": None, "split_seed": 1}
     parameters = {"epochs": 1, "batch_size": 8, "random_state": 0, "engine": "torch", "attention_width": 4}
-    return execute(Path(tempfile.mkdtemp()) / "run", {"data": data, "parameters": parameters}).folder
+    return execute_run(Path(tempfile.mkdtemp()) / "run", {"data": data, "parameters": parameters}).folder
 
 
 @functools.cache
 def made_comparison():
     methods = {"MI-Kernel": {"calibration": 0}, "MI-SVM": {"calibration": 0}}
     plan = make_plan("needles", methods, options={"n_bags": 12}, folds=2)
-    return compare(Path(tempfile.mkdtemp()) / "all", plan).folder
+    return compare_methods(Path(tempfile.mkdtemp()) / "all", plan).folder
 
 
 def run_file(name):
@@ -197,7 +201,7 @@ def run_file(name):
         def read():
             if name != "manifest.json":
                 reseal(folder / "run")
-            summarise(Run(folder / "run"))
+            summarise_run(Run(folder / "run"))
 
         return folder / "run" / name, read
 
@@ -212,7 +216,7 @@ def comparison_file(name):
             if name != "manifest.json":
                 reseal(folder / "all")
             found = Comparison(folder / "all")
-            score_rows(found), difference_rows(found, "auc")
+            make_score_rows(found), make_difference_rows(found, "auc")
 
         return folder / "all" / name, read
 

@@ -1,99 +1,86 @@
-"""The most anonymous memory that a prediction takes above where it began, in a process of its own.
+"""Run predictions in a child process whose private memory the operating system limits.
 
-Pages of a mapped file do not count: the system can drop them at any time. As a script: a run, a folder of few bags to
-warm up with, the folder that counts, and by which ways; the bytes are printed as JSON.
+After the imports and a warm-up, RLIMIT_DATA is set to the private writable memory that the process has (VmData, which
+includes reservations) plus a bound. Memory-mapped files do not count. A prediction that needs more fails, whatever the
+load of the machine, because nothing is sampled over time. As a script: a run, a folder of few bags for the warm-up, the
+folder to predict, the bound in bytes, and the ways to predict.
 """
 
 import contextlib
 import io
-import json
 import os
+import resource
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
 
 STATUS = Path("/proc/self/status")
-EVERY = 0.002  # seconds
-needs_status = pytest.mark.skipif(not STATUS.exists(), reason="memory is read from /proc")
+OUT_OF_MEMORY = 3
+needs_linux = pytest.mark.skipif(not STATUS.exists(), reason="RLIMIT_DATA covers all private memory on Linux only")
 
 
-def anonymous():
-    """Bytes of this process that no file stands for."""
+def private_memory():
+    """Bytes of private writable memory of this process, including reservations."""
     lines = STATUS.read_text(encoding="ascii").splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith("RssAnon")) * 1024
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmData")) * 1024
 
 
-class Peak:
-    """The most that was seen while the block ran, above what was there when it began."""
-
-    def __enter__(self):
-        self.base = self.most = anonymous()
-        self.done = threading.Event()
-        self.watcher = threading.Thread(target=self.watch)
-        self.watcher.start()
-        return self
-
-    def __exit__(self, *_):
-        self.done.set()
-        self.watcher.join()
-        self.extra = self.most - self.base
-
-    def watch(self):
-        while not self.done.wait(EVERY):
-            self.most = max(self.most, anonymous())
+def fits_into_memory(run, few, bags, bound, *ways):
+    """Whether the bags can be predicted in every one of these ways with this many bytes of additional memory."""
+    arguments = [sys.executable, __file__, run, few, bags, bound, *ways]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"}
+    result = subprocess.run(list(map(str, arguments)), capture_output=True, text=True, check=False, env=environment)
+    assert result.returncode in (0, OUT_OF_MEMORY), result.stderr
+    return result.returncode == 0
 
 
-def extra_memory(run, few, bags, *ways):
-    """Bytes that each way of predicting these bags takes; "all of it" reads the folder into memory, as a check."""
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    words = [sys.executable, __file__, run, few, bags, *ways]
-    result = subprocess.run(list(map(str, words)), capture_output=True, text=True, check=False, env=environment)
-    assert result.returncode == 0, result.stderr
-    return json.loads(result.stdout)
-
-
-def by_library(run, folder):
-    """Open the folder, and ask for all that a prediction gives."""
-    from bagwise.estimators import BagEstimator
-    from bagwise.storage import load_bags
+def predict_in_python(run, folder):
+    from bagwise.bags.folder import load_bags
+    from bagwise.estimators.base import BagEstimator
 
     model, bags = BagEstimator.load(run / "model"), load_bags(folder)
-    probabilities, weights = model.judge(bags)
+    probabilities, weights = model.predict_with_weights(bags)
     assert len(model.predict_proba(bags)) == len(probabilities) == len(bags)
     assert len(model.weigh(bags)) == len(weights) == bags.n_instances
 
 
-def by_command(run, folder):
-    from bagwise.cli import main
+def predict_by_command(run, folder):
+    from bagwise.cli.entry_point import main
 
     sys.argv = ["bagwise", "predict", str(run), str(folder), "-q"]
     sys.argv += ["--out", str(run.parent / "predictions.csv"), "--weights", str(run.parent / "weights.csv")]
-    with contextlib.redirect_stdout(io.StringIO()):
+    message = io.StringIO()
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(message):
         try:
             main()
-        except SystemExit as ended:
-            if ended.code:
-                raise
+        except SystemExit as end:
+            if end.code and "not enough memory" in message.getvalue():
+                raise MemoryError from None
+            if end.code:
+                raise RuntimeError(message.getvalue()) from None
 
 
-def all_of_it(run, folder):
+def read_everything(run, folder):
+    """Load the whole folder into memory: the check that the limit works."""
     import numpy as np
 
     assert np.array(np.load(folder / "instances.npy", mmap_mode="r")).size
 
 
-WAYS = {"library": by_library, "command": by_command, "all of it": all_of_it}
+WAYS = {"library": predict_in_python, "command": predict_by_command, "read everything": read_everything}
 
 if __name__ == "__main__":
-    trained, warm, measured, *names = sys.argv[1:]
+    run, few, bags, bound, *names = sys.argv[1:]
     for name in names:
-        WAYS[name](Path(trained), Path(warm))
-    found = {}
-    for name in names:
-        with Peak() as peak:
-            WAYS[name](Path(trained), Path(measured))
-        found[name] = peak.extra
-    print(json.dumps(found))
+        WAYS[name](Path(run), Path(few))
+    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    resource.setrlimit(resource.RLIMIT_DATA, (private_memory() + int(bound), hard))
+    try:
+        for name in names:
+            WAYS[name](Path(run), Path(bags))
+    except (MemoryError, RuntimeError) as error:
+        if isinstance(error, RuntimeError) and "memory" not in str(error):
+            raise
+        sys.exit(OUT_OF_MEMORY)

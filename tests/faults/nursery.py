@@ -9,7 +9,13 @@ import json
 import os
 import sys
 
-NEEDED = ("bagwise.cli", "bagwise.report", "bagwise.report.comparison_page", "bagwise.paper.writing", "torch._dynamo")
+NEEDED = (
+    "bagwise.cli",
+    "bagwise.report",
+    "bagwise.report.comparison_page",
+    "bagwise.paper.reproduction_page",
+    "torch._dynamo",
+)
 
 
 def become(request):

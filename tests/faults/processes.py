@@ -128,6 +128,6 @@ def _words_of(pid):
 
 
 def left_behind(folder):
-    """Drafts and claims; a folder may vanish while they are looked for."""
+    """Temporary files and locks; a folder may vanish while they are looked for."""
     paths = [Path(place, name) for place, folders, files in os.walk(folder) for name in (*folders, *files)]
-    return [path for path in paths if path.name.startswith(".") or path.suffix == ".claim"]
+    return [path for path in paths if path.name.startswith(".") or path.suffix == ".lock"]

@@ -55,7 +55,7 @@ def commands(material, disk):
 
 def give(arguments):
     """Run a command line in this process; its exit code and what it said to standard error."""
-    from bagwise.cli import main
+    from bagwise.cli.entry_point import main
 
     said = io.StringIO()
     sys.argv = ["bagwise", *map(str, arguments)]
@@ -148,7 +148,7 @@ class Bench:
 
 def add_tiny_recipe():
     """An experiment that takes a second, beside those of the paper."""
-    from bagwise.comparing.plan import make_plan
+    from bagwise.evaluation.comparison.plan import make_plan
     from bagwise.paper.recipes import RECIPES, Recipe, Setting
 
     def tiny(repeats, quick):

@@ -18,11 +18,11 @@ import pytest
 import torch
 from pyarrow import parquet
 
-from bagwise.datasets import load_dataset
-from bagwise.estimators import BagClassifier
-from bagwise.files import read_json, write_json
-from bagwise.storage import save_bags
-from formats.foreign import write_table
+from bagwise.bags.folder import save_bags
+from bagwise.data.datasets.registry import load_dataset
+from bagwise.estimators.network import BagClassifier
+from bagwise.io.json_files import read_json, write_json
+from data.formats.foreign import write_table
 from resealing import reseal
 
 MOST = 100 << 20  # bytes that opening a bomb may take: what a package needs when it first runs, and no gigabyte
@@ -34,18 +34,18 @@ from pathlib import Path
 import h5py, torch, pyarrow.parquet, PIL.Image
 from bagwise.errors import InputError
 from bagwise.estimators import BagEstimator
-from bagwise.explain.heatmaps.grounds import open_ground
-from bagwise.formats.clam import Clam
-from bagwise.formats.numpy_files import read_npy, read_npz
-from bagwise.formats.prtools import read_prtools
-from bagwise.formats.stamp import Stamp
-from bagwise.formats.svm_light import read_svm_light
-from bagwise.formats.tables import read_table
-from bagwise.formats.tensors import read_tensor
-from bagwise.formats.trident import Trident
-from bagwise.datasets.wrappers import content
-from bagwise.slides.picture_files import read_image
-from bagwise.storage import load_bags
+from bagwise.explain.heatmaps.backgrounds import open_background
+from bagwise.data.formats.clam import Clam
+from bagwise.io.numpy_files import read_npy, read_npz
+from bagwise.data.formats.matlab import read_prtools
+from bagwise.data.formats.stamp import Stamp
+from bagwise.data.formats.svm_light import read_svm_light
+from bagwise.data.formats.tables import read_table
+from bagwise.data.formats.tensors import read_tensor
+from bagwise.data.formats.trident import Trident
+from bagwise.data.datasets.dataset_files import read_content
+from bagwise.data.slides.image_bags import read_image
+from bagwise.bags.folder import load_bags
 
 def peak():
     lines = Path("/proc/self/status").read_text().splitlines()
@@ -56,10 +56,10 @@ def of_clam(path): return Clam(path.parent.parent).read(path.stem)
 def of_trident(path): return Trident(path.parent).read(path.stem)
 def of_stamp(path): return Stamp(path.parent, 0.5).read(path.stem)
 
-READERS = {"npz": of_npz, "npy": read_npy, "pt": read_tensor, "mat": read_prtools, "svm": read_svm_light, "gz": content,
-           "parquet": read_table, "png": read_image, "tif": read_image, "bmp": read_image, "jpg": read_image,
-           "clam": of_clam, "trident": of_trident, "stamp": of_stamp, "model": BagEstimator.load, "bags": load_bags,
-           "ground": open_ground}
+READERS = {"npz": of_npz, "npy": read_npy, "pt": read_tensor, "mat": read_prtools, "svm": read_svm_light,
+           "gz": read_content, "parquet": read_table, "png": read_image, "tif": read_image, "bmp": read_image,
+           "jpg": read_image, "clam": of_clam, "trident": of_trident, "stamp": of_stamp, "model": BagEstimator.load,
+           "bags": load_bags, "ground": open_background}
 found = {}
 for name, reader, path in json.load(sys.stdin):
     Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
@@ -326,6 +326,6 @@ def test_a_table_of_many_cells_is_no_bomb(tmp_path):
     from pyarrow import csv
 
     parquet.write_table(csv.read_csv(path), tmp_path / "a.parquet")
-    from bagwise.formats.tables import read_table
+    from bagwise.data.formats.tables import read_table
 
     assert read_table(tmp_path / "a.parquet").n_instances == 2000

@@ -11,14 +11,16 @@ import shutil
 import numpy as np
 import pytest
 
-from bagwise.comparing import Comparison, compare
-from bagwise.comparing.plan import make_plan
-from bagwise.datasets import load_dataset
+from bagwise.bags.folder import load_bags, save_bags
+from bagwise.data.datasets.registry import load_dataset
 from bagwise.errors import InputError
-from bagwise.estimators import BagEstimator
-from bagwise.files import MANIFEST
-from bagwise.runs import Run, execute
-from bagwise.storage import load_bags, save_bags
+from bagwise.estimators.base import BagEstimator
+from bagwise.evaluation.comparison.comparison_folder import Comparison
+from bagwise.evaluation.comparison.plan import make_plan
+from bagwise.evaluation.comparison.runner import compare_methods
+from bagwise.io.atomic import MANIFEST
+from bagwise.runs.execution import execute_run
+from bagwise.runs.run import Run
 from command_line import refusal, run_quietly
 from resealing import reseal
 
@@ -34,7 +36,7 @@ LOADERS = {
 def make_run(folder, seed):
     data = {"data": "needles", "options": {"n_bags": 20}, "test": None, "split_seed": 1}
     parameters = {"epochs": 2, "batch_size": 8, "random_state": seed, "engine": "torch"}
-    return execute(folder, {"data": data, "parameters": parameters})
+    return execute_run(folder, {"data": data, "parameters": parameters})
 
 
 def make_bags(folder, seed):
@@ -45,7 +47,7 @@ def make_bags(folder, seed):
 
 def make_comparison(folder, seed):
     methods = {"MI-Kernel": {"calibration": 0}, "MI-SVM": {"calibration": 0}}
-    compare(folder, make_plan("needles", methods, options={"n_bags": 12}, folds=2, seed=seed))
+    compare_methods(folder, make_plan("needles", methods, options={"n_bags": 12}, folds=2, seed=seed))
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +122,7 @@ def test_every_bit_counts(places, tmp_path, kind, seed):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_whole_folder_is_whole(places, kind):
     said = run_quietly("check", places / "one" / kind, cwd=places)
-    assert f"is whole (bagwise {kind})" in said
+    assert f"is intact (bagwise {kind})" in said
     assert kind not in LOADERS or LOADERS[kind](places / "one" / kind) is not None
 
 
@@ -162,7 +164,7 @@ def test_a_damaged_comparison_is_not_gone_on_with(places, tmp_path):
     flip(next((folder / "units").rglob("*.json")), None, random.Random(0))
     plan = json.loads((folder / "plan.json").read_text())["plan"]
     with pytest.raises(InputError, match="does not have the recorded SHA-256"):
-        compare(folder, make_plan("needles", plan["methods"], options=plan["options"], folds=2, seed=1))
+        compare_methods(folder, make_plan("needles", plan["methods"], options=plan["options"], folds=2, seed=1))
 
 
 @pytest.mark.parametrize("kind", LOADERS)

@@ -8,9 +8,8 @@ import signal
 
 import pytest
 
-from bagwise.claims import owner
-from bagwise.files import sha256
-from bagwise.manifests import damages
+from bagwise.io.locking import describe_owner
+from bagwise.io.manifest import find_damage, hash_file
 from faults.processes import epochs_of, kill_in_work, left_behind
 from faults.tiny_experiment import UNITS, numbers, words
 
@@ -21,7 +20,7 @@ pytestmark = pytest.mark.timeout(1200)  # of the long forms on a busy machine
 
 
 def digests(folder):
-    return {name: sha256(folder / name) for name in RESULTS}
+    return {name: hash_file(folder / name) for name in RESULTS}
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +75,7 @@ def test_reproduce(tmp_path, nursery, kills):
     nursery.run(words(kills), tmp_path / "whole")
     assert numbers(place) == numbers(tmp_path / "whole" / "out" / "tiny")
     assert len(numbers(place)) == UNITS * kills
-    assert [damages(place / "one" / f"draw-{draw}") for draw in range(kills)] == [[]] * kills
+    assert [find_damage(place / "one" / f"draw-{draw}") for draw in range(kills)] == [[]] * kills
     assert left_behind(tmp_path) == []
 
 
@@ -103,8 +102,8 @@ def test_extraction(tmp_path, nursery, slides, kills):
 
 def owners(tiles):
     """Who works on which slide; what a killed process left is taken over under the same name."""
-    return [owner(path) for path in sorted(tiles.glob("features-*/*.claim"))]
+    return [describe_owner(path) for path in sorted(tiles.glob("features-*/*.lock"))]
 
 
 def contents(folder):
-    return {path.name: sha256(path) for path in folder.iterdir()}
+    return {path.name: hash_file(path) for path in folder.iterdir()}

@@ -14,19 +14,21 @@ import numpy as np
 import pytest
 import torch
 
-from bagwise.datasets import load_dataset
+from bagwise.bags.folder import load_bags, save_bags
+from bagwise.data.datasets.registry import load_dataset
+from bagwise.data.formats.detection import open_feature_folder
+from bagwise.data.formats.matlab import read_prtools
+from bagwise.data.formats.tables import read_table
+from bagwise.data.formats.tensors import read_tensor
+from bagwise.data.sources import open_source
 from bagwise.errors import InputError
-from bagwise.estimators import BagClassifier, BagEstimator, PooledClassifier
-from bagwise.formats.features import open_features
-from bagwise.formats.numpy_files import read_npy, read_npz
-from bagwise.formats.prtools import read_prtools
-from bagwise.formats.tables import read_table
-from bagwise.formats.tensors import read_tensor
-from bagwise.runs import Run
-from bagwise.sources import open_source
-from bagwise.storage import load_bags, save_bags
+from bagwise.estimators.base import BagEstimator
+from bagwise.estimators.classical.pooled import PooledClassifier
+from bagwise.estimators.network import BagClassifier
+from bagwise.io.numpy_files import read_npy, read_npz
+from bagwise.runs.run import Run
 from command_line import refusal
-from formats.foreign import clam_slide, features, grid, slideflow_slide, stamp_slide, trident_slide
+from data.formats.foreign import clam_slide, features, grid, slideflow_slide, stamp_slide, trident_slide
 from resealing import reseal
 
 NEEDLES = load_dataset("needles", n_bags=12)
@@ -103,22 +105,22 @@ def of_parquet(folder):
 
 def of_clam(folder):
     place = clam_slide(folder, "s", features(), grid(), as_tensor=True)
-    return place / "pt_files" / "s.pt", lambda: open_features(place).features.read("s")
+    return place / "pt_files" / "s.pt", lambda: open_feature_folder(place).features.read("s")
 
 
 def of_clam_h5(folder):
     place = clam_slide(folder, "s", features(), grid())
-    return place / "h5_files" / "s.h5", lambda: open_features(place).features.read("s")
+    return place / "h5_files" / "s.h5", lambda: open_feature_folder(place).features.read("s")
 
 
 def of_slideflow(folder):
     place = slideflow_slide(folder, "s", features(), grid() + 128)
-    return place / "s.pt", lambda: open_features(place, mpp=0.5).features.read("s")
+    return place / "s.pt", lambda: open_feature_folder(place, mpp=0.5).features.read("s")
 
 
 def of_slideflow_index(folder):
     place = slideflow_slide(folder, "s", features(), grid() + 128)
-    return place / "s.index.npz", lambda: open_features(place, mpp=0.5).features.read("s")
+    return place / "s.index.npz", lambda: open_feature_folder(place, mpp=0.5).features.read("s")
 
 
 def of_bags(folder):
@@ -266,7 +268,7 @@ def test_no_h5_file_leads_elsewhere(tmp_path, tool, way, also_positions):
         way(file, name, secret, shape)
     (tmp_path / "labels.csv").write_text("slide_id,label\ns,1\n")
     with pytest.raises(InputError, match=r"link to another place|lie in other files"):
-        open_features(place, tool.__name__.partition("_")[0], mpp=0.5).features.read("s")
+        open_feature_folder(place, tool.__name__.partition("_")[0], mpp=0.5).features.read("s")
     said = refusal("import", place, "--labels", "labels.csv", "--out", "bags", "-q", cwd=tmp_path)
     assert "s.h5" in said
     assert not (tmp_path / "bags").exists()

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from formats.foreign import clam_slide, features, grid
+from data.formats.foreign import clam_slide, features, grid
 
 SECONDS = 2.0  # of this process's own time: what others on the machine do does not count
 WITHOUT = """
@@ -96,4 +96,4 @@ def test_without_a_browser_the_viewer_goes_on_and_says_where(digits_run, tmp_pat
         said = viewer.stderr.readline()
         viewer.terminate()
         viewer.communicate(timeout=60)
-    assert f"no browser was found; open {address} in one yourself" in said
+    assert f"no browser was found; open {address} yourself" in said

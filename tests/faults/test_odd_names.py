@@ -12,10 +12,9 @@ from unittest import mock
 import httpx
 import pytest
 
-from bagwise.storage import load_bags
-from bagwise.viewer.opening import open_runs
-from bagwise.viewer.session import Session
-from formats.foreign import clam_slide, features, grid
+from bagwise.bags.folder import load_bags
+from bagwise.viewer.session import Session, open_runs
+from data.formats.foreign import clam_slide, features, grid
 from unchecked import unchecked
 from viewer.serving import served
 
@@ -53,7 +52,7 @@ def group_of(name):
 
 def given(*words):
     """What a command says to standard output; it must end well."""
-    from bagwise.cli import main
+    from bagwise.cli.entry_point import main
 
     said, complaint = io.StringIO(), io.StringIO()
     typed = mock.patch.object(sys, "argv", ["bagwise", *map(str, words)])
@@ -87,7 +86,7 @@ def place(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def judged(place):
+def prediction_bags(place):
     """The run's test bags, a dictionary each."""
     return table(place / "run" / "predictions.csv")
 

@@ -8,21 +8,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bagwise.datasets import load_dataset
-from bagwise.datasets.home import find
-from bagwise.datasets.origins import ORIGINS
-from bagwise.runs import execute
-from bagwise.slides.tile_files import tile_to_file
-from bagwise.slides.tiling import Wish
-from bagwise.storage import save_bags
+from bagwise.bags.folder import save_bags
+from bagwise.data.datasets.home import find_file
+from bagwise.data.datasets.origins import ORIGINS
+from bagwise.data.datasets.registry import load_dataset
+from bagwise.data.slides.tile_files import tile_to_file
+from bagwise.data.slides.tiling import TilingSettings
+from bagwise.runs.execution import execute_run
+from data.formats.foreign import clam_slide, features, grid
+from data.slides.slide_files import PURPLE, write_pyramid
 from faults import small_disk
-from formats.foreign import clam_slide, features, grid
 from real_data import HOME
-from slides.slide_files import PURPLE, write_pyramid
 
 pytest.importorskip("openslide")
 MUSK = ORIGINS["musk1"].parts[0]
-NAMES = [name for name in small_disk.commands(Path(), Path()) if name != "fetch" or find(MUSK, HOME)]
+NAMES = [name for name in small_disk.commands(Path(), Path()) if name != "fetch" or find_file(MUSK, HOME)]
 QUICK = [name for name in NAMES if name != "reproduce"]  # which is several comparisons
 
 
@@ -42,7 +42,7 @@ def material(tmp_path_factory):
     names = [f"bag-{number}" for number in range(len(bags))]
     save_bags(bags.replace(names=names, groups=names), folder / "bags")
     data = {"data": str(folder / "bags"), "options": {}, "test": None}
-    execute(folder / "run", {"data": data, "parameters": {"epochs": 2, "engine": "torch", "random_state": 0}})
+    execute_run(folder / "run", {"data": data, "parameters": {"epochs": 2, "engine": "torch", "random_state": 0}})
     rows = ["case_id,slide_id,label"]
     (folder / "slides").mkdir()
     for number in range(4):
@@ -52,8 +52,8 @@ def material(tmp_path_factory):
     (folder / "labels.csv").write_text("\n".join(rows))
     for name in ("s0", "s1"):
         write_pyramid(folder / "slides" / f"{name}.tif", stained(), levels=1)
-        tile_to_file(folder / "slides" / f"{name}.tif", folder / "tiles", Wish(size=32, mpp=1.0))
-    if found := find(MUSK, HOME):
+        tile_to_file(folder / "slides" / f"{name}.tif", folder / "tiles", TilingSettings(size=32, mpp=1.0))
+    if found := find_file(MUSK, HOME):
         (folder / "musk").mkdir()
         shutil.copy(found, folder / "musk")
     return folder
@@ -83,7 +83,7 @@ def told(record):
     assert record["code"] == 2, record["said"]
     (said,) = [line for line in record["said"].splitlines() if line.startswith("bagwise: ")]
     assert record["said"].splitlines()[-1] == said
-    assert ".draft" not in said
+    assert ".tmp-" not in said
     return said
 
 
@@ -96,7 +96,7 @@ def check(record, disk):
     if record["share"] is None:
         assert "Read-only file system" in said
     else:
-        assert "make room" in said
+        assert "free some disk space" in said
         assert record["again"] == 0, "with room again, the same command goes on to its end"
         assert record["missing"] == []
     assert record["changed"] == record["strange"] == record["hollow"] == [], record

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bagwise.files import sha256
+from bagwise.io.manifest import hash_file
 from faults.processes import left_behind, lives, workers_of
 from faults.tiny_experiment import UNITS, numbers, words
 
@@ -23,7 +23,7 @@ def way_on(child, code):
     assert child.wait() == code, child.said.read_text()
     said = child.said.read_text()
     assert "Traceback" not in said
-    assert "to go on:" in said
+    assert "Resume with:" in said
     return shlex.split(said.splitlines()[-1])[1:]
 
 
@@ -44,7 +44,7 @@ def test_an_interrupted_training_is_saved_and_its_own_words_resume_it(tmp_path, 
     assert resume == ["train", "needles", "run", "--resume"]
     nursery.run([*resume, "--quiet"], tmp_path)
     for name in ("model/model.safetensors", "predictions.csv"):
-        assert sha256(tmp_path / "run" / name) == sha256(whole / name)
+        assert hash_file(tmp_path / "run" / name) == hash_file(whole / name)
 
 
 @pytest.mark.parametrize(("number", "code"), BOTH)
@@ -81,7 +81,7 @@ def test_an_interrupted_comparison_takes_its_workers_with_it(tmp_path, nursery):
 
 @pytest.mark.parametrize(("number", "code"), BOTH)
 def test_an_interrupted_import_leaves_nothing_behind(tmp_path, nursery, number, code):
-    from formats.foreign import features, grid, trident_slide, write_table
+    from data.formats.foreign import features, grid, trident_slide, write_table
 
     rows = [["slide_id", "label"], *([f"s{slide:03}.svs", str(slide % 2)] for slide in range(150))]
     for slide in range(150):

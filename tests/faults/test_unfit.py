@@ -9,14 +9,15 @@ import re
 import numpy as np
 import pytest
 
-from bagwise.bags import Bags
-from bagwise.datasets import load_dataset
+from bagwise.bags.bags import Bags
+from bagwise.bags.folder import save_bags
+from bagwise.data.datasets.registry import load_dataset
 from bagwise.errors import InputError
-from bagwise.estimators import BagClassifier
-from bagwise.runs import Run, execute
-from bagwise.storage import save_bags
+from bagwise.estimators.network import BagClassifier
+from bagwise.runs.execution import execute_run
+from bagwise.runs.run import Run
 from command_line import refusal, run_quietly
-from formats.foreign import features, grid, trident_slide, write_table
+from data.formats.foreign import features, grid, trident_slide, write_table
 
 NEEDLES = load_dataset("needles", n_bags=20).replace(extractor="uni")
 
@@ -28,7 +29,7 @@ def place(tmp_path_factory):
     save_bags(NEEDLES, folder / "bags")
     data = {"data": str(folder / "bags"), "options": {}, "test": None, "split_seed": 1}
     parameters = {"epochs": 1, "batch_size": 8, "random_state": 0, "engine": "torch"}
-    execute(folder / "run", {"data": data, "parameters": parameters})
+    execute_run(folder / "run", {"data": data, "parameters": parameters})
     return folder
 
 
@@ -63,7 +64,7 @@ def test_what_are_no_numbers_are_refused(dtype):
 
 
 def test_two_bags_of_one_name_are_refused_by_name(tmp_path):
-    with pytest.raises(InputError, match="bag 'twin' is more than once"):
+    with pytest.raises(InputError, match="bag 'twin' occurs more than once"):
         Bags.from_list([np.zeros((1, 2))] * 3, names=["twin", "other", "twin"])
     write_table(tmp_path / "labels.csv", [["slide_id", "label"], ["s", 1], ["s", 0]])
     folder = trident_slide(tmp_path, "s", features(), grid())
@@ -94,14 +95,14 @@ def test_a_patient_on_both_sides_is_refused_unless_it_is_asked_for(tmp_path):
     write_table(tmp_path / "torn.csv", [["", "train", "val", "test"], *rows])
     quick = ("--epochs", "1", "--engine", "torch", "-q")
     said = refusal("train", "bags", "run", "--test", "more", *quick, cwd=tmp_path)
-    assert "2 groups (patients) of the test bags of" in said
-    assert "more' are trained on too: p1, p3; leave their bags out of one of the two" in said
-    assert "allow it with --ungrouped" in said
-    assert "groups on both sides: ['p4']" in refusal(
+    assert "2 groups (e.g. patients) of the test bags of" in said
+    assert "more' also have training bags: p1, p3; remove their bags from one of the two" in said
+    assert "allow this with --ungrouped" in said
+    assert "groups in both the training and the test part: ['p4']" in refusal(
         "train", "bags", "run", "--splits", "torn.csv", *quick, cwd=tmp_path
     )
     said = refusal("compare", "bags", "--methods", "MI-SVM", "--splits", "torn.csv", "--out", "c", cwd=tmp_path)
-    assert "groups on both sides: ['p4']" in said
+    assert "groups in both the training and the test part: ['p4']" in said
     assert not (tmp_path / "run").exists()
     run_quietly("train", "bags", "run", "--test", "more", "--ungrouped", *quick, cwd=tmp_path)
     assert Run(tmp_path / "run").test_bags().groups.tolist()[:3] == ["p1", "q", "p3"]
@@ -112,7 +113,7 @@ def test_a_patient_who_was_learned_from_judges_no_model_unless_it_is_asked_for(t
     save_bags(grouped(NEEDLES[:8], list("abcdefgh")), tmp_path / "strangers")
     run_quietly("train", "bags", "run", "--test", "0.2", "--epochs", "1", "--engine", "torch", cwd=tmp_path)
     said = refusal("evaluate", "run", "bags", cwd=tmp_path)
-    assert "8 groups (patients) of the test bags of 'bags' are trained on too: p" in said
+    assert "8 groups (e.g. patients) of the test bags of 'bags' also have training bags: p" in said
     run_quietly("evaluate", "run", "bags", "--ungrouped", cwd=tmp_path)
     run_quietly("evaluate", "run", "strangers", cwd=tmp_path)
     run_quietly("evaluate", "run", cwd=tmp_path)
@@ -120,7 +121,7 @@ def test_a_patient_who_was_learned_from_judges_no_model_unless_it_is_asked_for(t
 
 def test_bags_that_were_learned_from_are_known_by_their_names(place):
     run = Run(place / "run")
-    with pytest.warns(UserWarning, match="16 bags of 'bags' have the names of bags that the model learned from"):
+    with pytest.warns(UserWarning, match="16 bags of 'bags' have the same names as bags that the model was trained on"):
         run.check_unseen(NEEDLES, "bags")
     run.check_unseen(run.test_bags(), "test")
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from bagwise.errors import InputError
-from bagwise.runs import execute
+from bagwise.runs.execution import execute_run
 from faults.processes import epochs_of, left_behind
 
 DATA = {"data": "needles", "options": {"n_bags": 30}, "test": None}
@@ -22,10 +22,12 @@ def test_a_training_that_diverges(tmp_path, engine):
     found = []
     for resume in (False, True):
         with pytest.raises(InputError) as error:
-            execute(tmp_path / "run", {"data": DATA, "parameters": parameters}, resume=resume)
+            execute_run(tmp_path / "run", {"data": DATA, "parameters": parameters}, resume=resume)
         found.append((str(error.value), checkpoint.read_bytes()))
-    assert re.match(r"the loss of bag 'bag-\d{4}' is not finite in epoch 4, batch \d+; look at that bag", found[0][0])
-    assert found[0][0].endswith(f"the last good state is kept in {checkpoint}")
+    assert re.match(
+        r"the loss of bag 'bag-\d{4}' is not finite in epoch 4, batch \d+; check the values of that bag", found[0][0]
+    )
+    assert found[0][0].endswith(f"the last good state is saved in {checkpoint}")
     assert epochs_of(checkpoint) == 3
     assert found[1] == found[0], "a resume from the last good state meets the same bag"
     assert left_behind(tmp_path) == []

@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from bagwise.files import sha256
-from bagwise.manifests import damages
+from bagwise.io.manifest import find_damage, hash_file
+from data.formats.foreign import features, grid, trident_slide, write_table
 from faults.processes import left_behind, workers_of
 from faults.tiny_experiment import numbers, words
-from formats.foreign import features, grid, trident_slide, write_table
 
 SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.full) for seed in range(1, 5))]
 COMPARE = ("needles", "--methods", "attention", "--engine", "torch", "--epochs", "60", "--folds", "6", "--quiet")
@@ -31,7 +30,7 @@ def kill_a_worker(child, place, draws, sign="units/*/*.json"):
 
 
 def hashes(folder):
-    return {path.name: sha256(path) for path in folder.iterdir()}
+    return {path.name: hash_file(path) for path in folder.iterdir()}
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +78,7 @@ def test_compare(tmp_path, nursery, seed):
     kill_a_worker(child, tmp_path / "two", random.Random(seed))
     nursery.run(["compare", *options, "--out", "one"], tmp_path)
     assert numbers(tmp_path / "two") == numbers(tmp_path / "one")
-    assert damages(tmp_path / "two") == []
+    assert find_damage(tmp_path / "two") == []
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -88,9 +87,9 @@ def test_extraction_by_two_processes(tmp_path, nursery, tiled, seed):
     shutil.copytree(tiled / "many", tmp_path / "two")
     command = ["extract", "two", "--out", "bags", "--batch-size", "1", "--quiet"]
     first = nursery.start(command, tmp_path)
-    first.wait_until(lambda: any(tmp_path.glob("two/features-*/slide-0.claim")))
+    first.wait_until(lambda: any(tmp_path.glob("two/features-*/slide-0.lock")))
     second = nursery.start(command, tmp_path)
-    second.wait_until(lambda: any(tmp_path.glob("two/features-*/slide-1.claim")))
+    second.wait_until(lambda: any(tmp_path.glob("two/features-*/slide-1.lock")))
     time.sleep(random.Random(seed).uniform(0, 0.1))
     first.kill()
     assert second.wait() == 0, second.said.read_text()
@@ -103,7 +102,7 @@ def test_extraction_by_two_processes(tmp_path, nursery, tiled, seed):
 def test_extraction_by_workers(tmp_path, nursery, tiled, seed):
     shutil.copytree(tiled / "few", tmp_path / "two")
     child = nursery.start(["extract", "two", "--out", "bags", "--batch-size", "1", "--workers", 2, "--quiet"], tmp_path)
-    kill_a_worker(child, tmp_path, random.Random(seed), "two/features-*/*.claim")
+    kill_a_worker(child, tmp_path, random.Random(seed), "two/features-*/*.lock")
     assert hashes(tmp_path / "bags") == hashes(tiled / "bags of few")
 
 
@@ -112,7 +111,7 @@ def test_extraction_by_workers(tmp_path, nursery, tiled, seed):
 def test_import_by_workers(tmp_path, nursery, imported, seed):
     command, alone = imported
     child = nursery.start([*command, "--out", "two", "--workers", 2], tmp_path)
-    kill_a_worker(child, tmp_path, random.Random(seed), "two.parts/*.claim")
+    kill_a_worker(child, tmp_path, random.Random(seed), "two.parts/*.lock")
     assert hashes(tmp_path / "two") == hashes(alone)
     assert [path.name for path in tmp_path.iterdir()] == ["two"]
 
@@ -123,10 +122,10 @@ def test_import_by_two_commands(tmp_path, nursery, imported, seed):
     command, alone = imported
     shared = [*command, "--out", "two", "--shared"]
     first = nursery.start(shared, tmp_path)
-    first.wait_until(lambda: any(tmp_path.glob("two.parts/s0.claim")))
+    first.wait_until(lambda: any(tmp_path.glob("two.parts/s0.lock")))
     first.send(signal.SIGSTOP)  # so that it has this slide under way when it is killed
     second = nursery.start(shared, tmp_path)
-    second.wait_until(lambda: any(tmp_path.glob("two.parts/s1.claim")))
+    second.wait_until(lambda: any(tmp_path.glob("two.parts/s1.lock")))
     time.sleep(random.Random(seed).uniform(0, 0.05))
     first.kill()
     assert second.wait() == 0, second.said.read_text()

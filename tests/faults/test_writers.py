@@ -5,8 +5,8 @@ import socket
 
 import pytest
 
-from bagwise.claims import CLAIM
-from bagwise.manifests import damages
+from bagwise.io.locking import LOCK_FILE
+from bagwise.io.manifest import find_damage
 from command_line import refusal
 from faults.processes import left_behind
 from faults.tiny_experiment import UNITS, add_to_recipes, numbers, words
@@ -34,9 +34,9 @@ def test_a_run_has_one_writer_and_goes_on_when_it_is_dead(tmp_path, nursery, hal
     for attempt in (TRAIN, (*TRAIN, "--resume"), ("train", "digits", "run")):
         assert told in refusal(*attempt, cwd=tmp_path)
     first.kill()
-    assert (run / CLAIM).exists()
+    assert (run / LOCK_FILE).exists()
     nursery.run([*TRAIN, "--resume"], tmp_path)
-    assert damages(run) == left_behind(tmp_path) == []
+    assert find_damage(run) == left_behind(tmp_path) == []
 
 
 def test_a_comparison_has_one_writer_and_its_neighbours_are_free(tmp_path, nursery, halted):
@@ -51,4 +51,4 @@ def test_a_comparison_has_one_writer_and_its_neighbours_are_free(tmp_path, nurse
     first.kill()
     nursery.run(words(1), tmp_path)
     assert len(numbers(place / "draw-0")) == UNITS
-    assert damages(place / "draw-0") == left_behind(tmp_path) == []
+    assert find_damage(place / "draw-0") == left_behind(tmp_path) == []

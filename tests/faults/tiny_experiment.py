@@ -2,8 +2,8 @@
 
 import json
 
-from bagwise.comparing.plan import make_plan
-from bagwise.paper import reproduction
+from bagwise.evaluation.comparison.plan import make_plan
+from bagwise.paper import recipes
 from bagwise.paper.recipes import Recipe, Setting
 
 NAME = "tiny"
@@ -17,7 +17,7 @@ def settings(repeats, quick):
 
 
 def add_to_recipes():
-    reproduction.RECIPES[NAME] = Recipe(NAME, "accuracy", False, settings)
+    recipes.RECIPES[NAME] = Recipe(NAME, "accuracy", False, settings)
 
 
 def words(draws, *more):

@@ -1,72 +1,84 @@
 import pytest
 
-from bagwise.comparing.plan import make_plan
 from bagwise.errors import InputError
-from bagwise.paper import reproduction
+from bagwise.evaluation.comparison.plan import make_plan
+from bagwise.paper import recipes
 from bagwise.paper.recipes import Recipe, Setting
-from bagwise.paper.reproduction import chosen_settings, fits, reproduce
+from bagwise.paper.reproduction import choose_settings, list_fits, reproduce_experiment
 
 
-def tiny(repeats, quick):
-    def plan(seed):
+def make_tiny_settings(repeats, quick):
+    def make_tiny_plan(seed):
         methods = {"MI-Kernel": {"calibration": 0}, "naive": {}}
         return make_plan("needles", methods, options={"n_bags": 20, "seed": seed}, folds=2)
 
     names = ["one"] if quick else ["one", "two"]
-    return [Setting(name, "table1", "musk1", [plan(draw) for draw in range(repeats)]) for name in names]
+    return [
+        Setting(name=name, table="table1", column="musk1", plans=[make_tiny_plan(draw) for draw in range(repeats)])
+        for name in names
+    ]
 
 
 @pytest.fixture(autouse=True)
-def recipes(monkeypatch):
-    monkeypatch.setitem(reproduction.RECIPES, "tiny", Recipe("tiny", "accuracy", False, tiny))
+def tiny_recipe(monkeypatch):
+    recipe = Recipe(title="tiny", metric="accuracy", pooled=False, settings=make_tiny_settings)
+    monkeypatch.setitem(recipes.RECIPES, "tiny", recipe)
 
 
-def units(place):
-    return sorted(path.relative_to(place).as_posix() for path in place.rglob("units/*/*.json"))
+def list_units(folder):
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("units/*/*.json"))
 
 
-def test_it_goes_on_where_it_stopped_and_more_may_be_added(tmp_path):
-    place = reproduce(tmp_path, "tiny", repeats=1, only=["one", "naive"])
-    assert units(place) == ["one/draw-0/units/naive/000-000.json", "one/draw-0/units/naive/000-001.json"]
-    written = {path: path.stat().st_mtime_ns for path in place.rglob("units/*/*.json")}
-    heard = []
-    reproduce(tmp_path, "tiny", repeats=2, progress=lambda done, of: heard.append((done, of)))
-    assert len(units(place)) == 2 * 2 * 2 * 2
-    assert heard[0] == (2, 16)
-    assert heard[-1] == (16, 16)
+def test_reproduce_experiment_adds_settings_methods_and_repeats(tmp_path):
+    folder = reproduce_experiment(tmp_path, "tiny", repeats=1, only=["one", "naive"])
+    assert list_units(folder) == ["one/draw-0/units/naive/000-000.json", "one/draw-0/units/naive/000-001.json"]
+    written = {path: path.stat().st_mtime_ns for path in folder.rglob("units/*/*.json")}
+    reported = []
+    reproduce_experiment(tmp_path, "tiny", repeats=2, progress=lambda done, total: reported.append((done, total)))
+    assert len(list_units(folder)) == 2 * 2 * 2 * 2
+    assert reported[0] == (2, 16)
+    assert reported[-1] == (16, 16)
     assert all(path.stat().st_mtime_ns == before for path, before in written.items())
 
 
-def test_what_was_done_before_is_counted_from_the_beginning(tmp_path):
-    reproduce(tmp_path, "tiny", repeats=1, only=["two"])
-    heard = []
-    reproduce(tmp_path, "tiny", repeats=1, progress=lambda done, of: heard.append((done, of)))
-    assert heard == [(4, 8), (5, 8), (6, 8), (7, 8), (8, 8), (8, 8)]
+def test_reproduce_experiment_reports_progress_including_earlier_fits(tmp_path):
+    reproduce_experiment(tmp_path, "tiny", repeats=1, only=["two"])
+    reported = []
+    reproduce_experiment(tmp_path, "tiny", repeats=1, progress=lambda done, total: reported.append((done, total)))
+    assert reported == [(4, 8), (5, 8), (6, 8), (7, 8), (8, 8), (8, 8)]
 
 
-def test_the_quick_version_lies_apart(tmp_path):
-    assert reproduce(tmp_path, "tiny", repeats=1, quick=True, only=["naive"]) == tmp_path / "tiny-quick"
+def test_reproduce_experiment_writes_the_quick_version_to_another_folder(tmp_path):
+    folder = reproduce_experiment(tmp_path, "tiny", repeats=1, quick=True, only=["naive"])
+    assert folder == tmp_path / "tiny-quick"
 
 
-def test_settings_and_methods_are_chosen_by_name():
-    (setting,) = chosen_settings("tiny", 1, False, ["two", "MI-kernel"])
+def test_reproduce_experiment_refuses_a_protocol_without_networks(tmp_path):
+    with pytest.raises(InputError, match=r"none of the methods is a network.*'validation'; leave --protocol out"):
+        reproduce_experiment(tmp_path, "tiny", repeats=1, protocol="validation")
+
+
+def test_choose_settings_selects_settings_and_methods_by_name():
+    (setting,) = choose_settings("tiny", 1, False, ["two", "MI-kernel"])
     assert setting.name == "two"
     assert list(setting.plans[0].methods) == ["MI-Kernel"]
-    with pytest.raises(InputError, match="neither a setting nor a method; did you mean 'naive'"):
-        chosen_settings("tiny", 1, False, ["naif"])
-    with pytest.raises(InputError, match="'EM-DD' is no method of tiny --quick, which has MI-Kernel, naive"):
-        chosen_settings("tiny", 1, True, ["EM-DD"])
-    with pytest.raises(InputError, match="experiment 'tabel1' is unknown; did you mean 'table1'"):
-        chosen_settings("tabel1", 1, False, [])
 
 
-def test_a_protocol_of_epochs_needs_networks(tmp_path):
-    with pytest.raises(InputError, match="none of the methods is a network"):
-        reproduce(tmp_path, "tiny", repeats=1, protocol="validation")
+@pytest.mark.parametrize(
+    ("experiment", "quick", "only", "message"),
+    [
+        ("tiny", False, ["naif"], "--only: 'naif' is neither a setting nor a method; did you mean 'naive'"),
+        ("tiny", True, ["EM-DD"], "'EM-DD' is not a method of tiny --quick; choose among MI-Kernel, naive"),
+        ("tabel1", False, [], "'tabel1'.*did you mean 'table1'"),
+    ],
+)
+def test_choose_settings_refuses_unknown_names(experiment, quick, only, message):
+    with pytest.raises(InputError, match=message):
+        choose_settings(experiment, 1, quick, only)
 
 
-def test_fits_are_counted():
-    plan = tiny(1, True)[0].plans[0]
-    assert fits(plan) == [("MI-Kernel", 0, 0), ("MI-Kernel", 0, 1), ("naive", 0, 0), ("naive", 0, 1)]
-    assert len(fits(plan._replace(folds=None))) == 20
-    assert len(fits(plan._replace(data="mnist-bags", folds=None))) == 2
+def test_list_fits_has_every_method_repeat_and_fold():
+    plan = make_tiny_settings(1, True)[0].plans[0]
+    assert list_fits(plan) == [("MI-Kernel", 0, 0), ("MI-Kernel", 0, 1), ("naive", 0, 0), ("naive", 0, 1)]
+    assert len(list_fits(plan._replace(folds=None))) == 20
+    assert len(list_fits(plan._replace(data="mnist-bags", folds=None))) == 2

@@ -1,13 +1,13 @@
 import re
 
-from bagwise.comparing import compare
-from bagwise.comparing.plan import make_plan
+from bagwise.evaluation.comparison.plan import make_plan
+from bagwise.evaluation.comparison.runner import compare_methods
 from bagwise.report.comparison_page import write_comparison_page
 
 
-def test_the_page_stands_alone_and_shows_every_method_and_pair(tmp_path):
+def test_write_comparison_page_is_self_contained_and_shows_every_method(tmp_path):
     methods = {"naive": {}, "extra trees": {}}
-    comparison = compare(tmp_path / "one", make_plan("needles", methods, options={"n_bags": 20}, folds=2))
+    comparison = compare_methods(tmp_path / "one", make_plan("needles", methods, options={"n_bags": 20}, folds=2))
     page = write_comparison_page(comparison).read_text()
     assert not re.search(r"(src|href)=.https?:", page)
     assert "<script" not in page
@@ -16,3 +16,15 @@ def test_the_page_stands_alone_and_shows_every_method_and_pair(tmp_path):
         assert f"{scores['accuracy'].errors.mean:.3f}" in page
     assert page.count("<svg") == 2
     assert "2 methods on needles" in page
+
+
+def test_write_comparison_page_says_which_intervals_it_shows(tmp_path):
+    """Folds have intervals by the corrected error, one test set has bootstrap intervals."""
+    methods = {"naive": {}}
+    folds = compare_methods(tmp_path / "folds", make_plan("needles", methods, options={"n_bags": 20}, folds=2))
+    assert "corrected resampled standard error" in write_comparison_page(folds).read_text()
+    options = {"n_bags": 10, "n_test_bags": 10}
+    one_set = compare_methods(tmp_path / "one_set", make_plan("digits", methods, options=options))
+    page = write_comparison_page(one_set).read_text()
+    assert "95 % bootstrap interval" in page
+    assert "the data set's own test bags" in page

@@ -4,49 +4,52 @@ import safetensors
 import torch
 from torch import nn
 
-from bagwise.datasets import load_dataset
-from bagwise.dropout import Dropout
+from bagwise.data.datasets.registry import load_dataset
 from bagwise.errors import InputError
-from bagwise.estimators import BagClassifier
-from bagwise.likelihoods import Bernoulli
-from bagwise.models import embedding_level
-from bagwise.pooling import Attention
-from bagwise.training import Task, Trainer, TrainingSettings, TrainingStopped
-from bagwise.training.progress import Progress
-from bagwise.training.ranks import Lost, Ranks
+from bagwise.estimators.network import BagClassifier
+from bagwise.nn.bag_model import arrange_embedding_level
+from bagwise.nn.dropout import Dropout
+from bagwise.nn.pooling.attention import Attention
+from bagwise.parallel.ranks import RankLostError, Ranks
+from bagwise.targets.likelihoods import Bernoulli
+from bagwise.training.batches import TrainingTask
+from bagwise.training.loop import Trainer, TrainingStopped, update_running_mean
+from bagwise.training.progress import TrainingProgress
+from bagwise.training.settings import TrainingSettings
 
 
-class Stopping:
-    """Says stop once, after so many steps."""
+class StopAfter:
+    """A ``should_stop`` that returns True once, at the given call."""
 
-    def __init__(self, after):
-        self.left = after
+    def __init__(self, calls):
+        self.remaining = calls
 
     def __call__(self):
-        self.left -= 1
-        return self.left == 0
+        self.remaining -= 1
+        return self.remaining == 0
 
 
-def weights(model):
+def weight_bytes(model):
     return {name: value.numpy().tobytes() for name, value in model.state_dict().items()}
 
 
-def task(bags):
-    return Task(bags, bags.labels.astype(np.int64), np.ones(len(bags), dtype=np.float32))
+def make_task(bags, dtype=np.float32):
+    return TrainingTask(bags, bags.labels.astype(np.int64), np.ones(len(bags), dtype=dtype))
 
 
-def network(width, dtype=torch.float32):
+def make_model(width, dtype=torch.float32):
     torch.manual_seed(3)
-    return embedding_level(nn.Sequential(nn.Linear(width, 8), nn.Tanh()), Attention(8, 4), nn.Linear(8, 1)).to(dtype)
+    encoder = nn.Sequential(nn.Linear(width, 8), nn.Tanh())
+    return arrange_embedding_level(encoder, Attention(8, 4), nn.Linear(8, 1)).to(dtype)
 
 
-def test_full_batches_are_gradient_descent_on_the_mean_loss():
+def test_run_with_full_batches_is_gradient_descent_on_the_mean_loss():
     """Three epochs of SGD in float64 against a plain transcription with one bag at a time."""
     bags = load_dataset("needles", n_bags=6, n_features=5).map(lambda rows: rows.astype(np.float64))
-    ours, plain = network(5, torch.float64), network(5, torch.float64)
+    trained, plain = make_model(5, torch.float64), make_model(5, torch.float64)
     settings = TrainingSettings(epochs=3, batch_size=6, optimizer="sgd", learning_rate=0.1, weight_decay=0.01)
-    everything = Task(bags, bags.labels.astype(np.int64), np.ones(6))
-    history = Trainer(ours, Bernoulli(), everything, settings).run()
+    task = make_task(bags, np.float64)
+    history = Trainer(model=trained, likelihood=Bernoulli(), task=task, settings=settings).run()
     optimizer = torch.optim.SGD(plain.parameters(), lr=0.1, momentum=0.9, weight_decay=0.01)
     for epoch in history:
         losses = []
@@ -58,18 +61,18 @@ def test_full_batches_are_gradient_descent_on_the_mean_loss():
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-    for one, other in zip(ours.parameters(), plain.parameters(), strict=True):
-        torch.testing.assert_close(one, other, rtol=0, atol=1e-12)
+    for found, expected in zip(trained.parameters(), plain.parameters(), strict=True):
+        torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
 
 
-def test_the_same_seed_gives_the_same_bits_and_another_does_not():
+def test_run_gives_the_same_bits_with_the_same_seed_only():
     bags = load_dataset("needles", n_bags=12)
-    one, two, other = (BagClassifier(epochs=2, random_state=seed).fit(bags, bags.labels) for seed in (1, 1, 2))
-    assert weights(one.model_) == weights(two.model_)
-    assert weights(one.model_) != weights(other.model_)
+    first, again, other = (BagClassifier(epochs=2, random_state=seed).fit(bags, bags.labels) for seed in (1, 1, 2))
+    assert weight_bytes(first.model_) == weight_bytes(again.model_)
+    assert weight_bytes(first.model_) != weight_bytes(other.model_)
 
 
-def test_training_leaves_the_global_random_state_alone():
+def test_run_does_not_change_the_global_random_state():
     bags = load_dataset("needles", n_bags=8)
     torch.manual_seed(5)
     np.random.seed(5)
@@ -81,11 +84,8 @@ def test_training_leaves_the_global_random_state_alone():
     assert (np.random.rand(3) == expected[1]).all()
 
 
-ENDS = {"validation": {"validation": 0.2}, "averaging": {"averaging": 0.7}}
-
-
-class WithTorchDropout(nn.Module):
-    """An encoder of a user's own, which draws from torch's generator."""
+class EncoderWithTorchDropout(nn.Module):
+    """A custom encoder that uses torch's generator."""
 
     def __init__(self):
         super().__init__()
@@ -95,44 +95,47 @@ class WithTorchDropout(nn.Module):
         return self.layers(values)
 
 
-@pytest.mark.parametrize(("encoder", "end"), [("mlp", "validation"), ("own", "validation"), ("mlp", "averaging")])
-@pytest.mark.parametrize("stops", [[1], [7], [3, 4, 11], [10], [20]])
-def test_a_run_cut_anywhere_and_resumed_ends_with_the_same_bits(tmp_path, encoder, end, stops):
+@pytest.mark.parametrize(
+    ("encoder", "options"),
+    [("mlp", {"validation": 0.2}), ("custom", {"validation": 0.2}), ("mlp", {"averaging": 0.7})],
+    ids=["mlp, validation", "custom, validation", "mlp, averaging"],
+)
+@pytest.mark.parametrize("stops", [[1], [7], [3, 4, 11], [10], [20]], ids=str)
+def test_run_that_is_interrupted_and_resumed_ends_with_the_same_bits(tmp_path, encoder, options, stops):
     bags = load_dataset("needles", n_bags=25)
     torch.manual_seed(0)
-    module = WithTorchDropout() if encoder == "own" else encoder
+    module = EncoderWithTorchDropout() if encoder == "custom" else encoder
 
     def make():
-        return BagClassifier(epochs=4, batch_size=3, random_state=7, encoder=module, **ENDS[end])
+        return BagClassifier(epochs=4, batch_size=3, random_state=7, encoder=module, **options)
+
+    def losses_and_errors(model):
+        return [(epoch.loss, epoch.error, epoch.validation_loss, epoch.validation_error) for epoch in model.history_]
 
     whole = make().fit(bags, bags.labels)
     path = tmp_path / "state"
     for stop in stops:
         with pytest.raises(TrainingStopped):
-            make().fit(bags, bags.labels, checkpoint=path, should_stop=Stopping(stop))
+            make().fit(bags, bags.labels, checkpoint=path, should_stop=StopAfter(stop))
     resumed = make().fit(bags, bags.labels, checkpoint=path)
-    assert weights(resumed.model_) == weights(whole.model_)
-    shown = [(epoch.loss, epoch.error, epoch.validation_loss, epoch.validation_error) for epoch in resumed.history_]
-    assert shown == [
-        (epoch.loss, epoch.error, epoch.validation_loss, epoch.validation_error) for epoch in whole.history_
-    ]
+    assert weight_bytes(resumed.model_) == weight_bytes(whole.model_)
+    assert losses_and_errors(resumed) == losses_and_errors(whole)
 
 
-def test_the_best_weights_are_restored():
-    """The final model scores on the validation bags what the best epoch scored, not what the last did."""
+def test_run_with_validation_ends_with_the_weights_of_the_best_epoch():
     bags = load_dataset("needles", n_bags=40)
-    held = load_dataset("needles", n_bags=20, seed=1)
+    validation = load_dataset("needles", n_bags=20, seed=1)
     model = BagClassifier(epochs=25, learning_rate=0.02, random_state=1, dropout=0.0)
-    model.fit(bags, bags.labels, validation=(held, held.labels))
+    model.fit(bags, bags.labels, validation=(validation, validation.labels))
     criteria = [epoch.criterion for epoch in model.history_]
-    probabilities = model.predict_proba(held)
-    error = (model.predict(held) != held.labels).mean()
-    loss = -np.log(probabilities[np.arange(20), held.labels]).mean()
+    probabilities = model.predict_proba(validation)
+    error = (model.predict(validation) != validation.labels).mean()
+    loss = -np.log(probabilities[np.arange(20), validation.labels]).mean()
     assert loss + error == pytest.approx(min(criteria), abs=1e-5)
-    assert criteria[-1] > min(criteria), "the last epoch must not be the best for this test to say anything"
+    assert criteria[-1] > min(criteria), "the test needs a last epoch that is not the best"
 
 
-def test_patience_stops_early():
+def test_run_with_patience_stops_early():
     bags = load_dataset("needles", n_bags=40)
     model = BagClassifier(epochs=200, learning_rate=0.02, patience=3, validation=0.25, engine="torch", random_state=1)
     model.fit(bags, bags.labels)
@@ -140,80 +143,49 @@ def test_patience_stops_early():
     assert len(criteria) == int(np.argmin(criteria)) + 1 + 3
 
 
-class Watching(nn.Module):
-    """Notes in which mode, and with or without gradients, it is called."""
+class RecordingEncoder(nn.Module):
+    """Records its mode and whether gradients are enabled in each call."""
 
     def __init__(self):
         super().__init__()
         self.layer = nn.Linear(16, 4)
-        self.seen = []
+        self.calls = []
 
     def forward(self, values):
-        self.seen.append((self.training, torch.is_grad_enabled()))
+        self.calls.append((self.training, torch.is_grad_enabled()))
         return self.layer(values)
 
 
-def test_validation_never_runs_in_training_mode():
+def test_run_validates_in_evaluation_mode_without_gradients():
     bags = load_dataset("needles", n_bags=10)
-    model = BagClassifier(encoder=Watching(), epochs=1, batch_size=10, validation=0.2, random_state=0)
+    model = BagClassifier(encoder=RecordingEncoder(), epochs=1, batch_size=10, validation=0.2, random_state=0)
     model.fit(bags, bags.labels)
-    watching = model.model_.encoder[1]
-    assert watching.seen[-2:] == [(True, True), (False, False)]
+    assert model.model_.encoder[1].calls[-2:] == [(True, True), (False, False)]
 
 
-def test_a_loss_that_is_not_finite_names_the_bag():
-    bags = load_dataset("needles", n_bags=10)
-    rows = bags.instances.copy()
-    rows[bags.offsets[4] : bags.offsets[5]] = 3e38
-    model = BagClassifier(epochs=1, standardize=False, encoder="identity", pooling="sum", random_state=0)
-    with pytest.raises(InputError, match=r"loss of bag 'bag-0004' is not finite in epoch 1"):
-        model.fit(bags.replace(instances=rows), bags.labels)
+def test_run_validates_with_the_class_weights_of_training():
+    bags, validation = load_dataset("needles", n_bags=20), load_dataset("needles", n_bags=10, seed=1)
+    factors = {0: 1.0, 1: 5.0}
+    model = BagClassifier(epochs=1, class_weight=factors, random_state=0)
+    model.fit(bags, bags.labels, validation=(validation, validation.labels))
+    losses = -np.log(model.predict_proba(validation)[np.arange(10), validation.labels])
+    expected = (losses * np.array([factors[label] for label in validation.labels])).mean()
+    assert model.history_[0].validation_loss == pytest.approx(expected, rel=1e-5)
 
 
-def test_a_run_stopped_right_after_a_step_that_spoiled_it_keeps_the_last_good_state(tmp_path):
-    """Weight decay drives the weights out of range within the fourth epoch, one step before the loss shows it."""
-    bags, ends = load_dataset("needles", n_bags=24), []
-    words = {"optimizer": "sgd", "momentum": 0.0, "learning_rate": 1.0, "weight_decay": 4.0, "dropout": 0.0}
-    for step in range(76, 88):
-        model = BagClassifier(encoder="identity", pooling="mean", random_state=0, **words)
-        with pytest.raises((TrainingStopped, InputError)) as end:
-            model.fit(bags, bags.labels, checkpoint=tmp_path / str(step), should_stop=Stopping(step))
-        ends.append(str(end.value))
-        with safetensors.safe_open(tmp_path / str(step), framework="np") as file:
-            assert all(np.isfinite(file.get_tensor(name)).all() for name in file.keys())  # noqa: SIM118 (not a dict)
-    assert any("weights of the model are not finite in epoch 4" in said for said in ends)
-    assert any("loss of bag" in said for said in ends)
-    assert "" in ends
+def test_run_with_averaging_averages_the_weights_of_the_last_epochs():
+    bags = load_dataset("needles", n_bags=12)
+    options = {"random_state": 1, "dropout": 0.5}
+    fourth, fifth = (
+        BagClassifier(epochs=epochs, **options).fit(bags, bags.labels).model_.state_dict() for epochs in (4, 5)
+    )
+    averaged = BagClassifier(epochs=5, averaging=0.4, **options).fit(bags, bags.labels).model_.state_dict()
+    for name, value in averaged.items():
+        torch.testing.assert_close(value, (fourth[name] + fifth[name]) / 2)
 
 
-def test_progress_hears_of_every_batch_and_epoch():
-    class Counting(Progress):
-        batches, epochs = 0, 0
-
-        def batch(self, done, batches):
-            self.batches += 1
-
-        def epoch(self, record):
-            self.epochs += 1
-
-    bags = load_dataset("needles", n_bags=10)
-    counting = Counting()
-    BagClassifier(epochs=3, batch_size=4, random_state=0).fit(bags, bags.labels, progress=counting)
-    assert (counting.batches, counting.epochs) == (9, 3)
-
-
-def test_a_checkpoint_of_other_data_is_refused(tmp_path):
-    bags = load_dataset("needles", n_bags=10)
-    other = load_dataset("needles", n_bags=10, seed=1)
-    model = BagClassifier(epochs=2, random_state=0)
-    with pytest.raises(TrainingStopped):
-        model.fit(bags, bags.labels, checkpoint=tmp_path / "state", should_stop=Stopping(2))
-    with pytest.raises(InputError, match="training bags was"):
-        model.fit(other, other.labels, checkpoint=tmp_path / "state")
-
-
-class Drawing(nn.Module):
-    """Notes the first dropout mask of every training step."""
+class MaskRecordingEncoder(nn.Module):
+    """Records a dropout mask of every training step."""
 
     def __init__(self):
         super().__init__()
@@ -227,30 +199,45 @@ class Drawing(nn.Module):
         return self.layer(values)
 
 
-def test_every_step_of_every_epoch_draws_anew_also_when_the_encoder_came_in_evaluation_mode():
+def test_run_samples_a_new_dropout_mask_in_every_step_even_if_the_encoder_was_in_evaluation_mode():
     bags = load_dataset("needles", n_bags=6)
-    model = BagClassifier(encoder=Drawing().eval(), epochs=4, batch_size=2, random_state=0).fit(bags, bags.labels)
-    masks = model.model_.encoder[1].masks
+    model = BagClassifier(encoder=MaskRecordingEncoder().eval(), epochs=4, batch_size=2, random_state=0)
+    masks = model.fit(bags, bags.labels).model_.encoder[1].masks
     assert len(masks) == 4 * 3
     assert len(set(masks)) == len(masks)
 
 
-def test_validation_weighs_the_classes_as_training_does():
-    """With a factor on one class, the validation loss is the mean of the weighted losses."""
-    bags, held = load_dataset("needles", n_bags=20), load_dataset("needles", n_bags=10, seed=1)
-    factors = {0: 1.0, 1: 5.0}
-    model = BagClassifier(epochs=1, class_weight=factors, random_state=0)
-    model.fit(bags, bags.labels, validation=(held, held.labels))
-    losses = -np.log(model.predict_proba(held)[np.arange(10), held.labels])
-    expected = (losses * np.array([factors[label] for label in held.labels])).mean()
-    assert model.history_[0].validation_loss == pytest.approx(expected, rel=1e-5)
+def test_run_reports_every_batch_and_epoch_to_progress():
+    class CountingProgress(TrainingProgress):
+        batches, epochs = 0, 0
+
+        def batch(self, done, batches):
+            self.batches += 1
+
+        def epoch(self, record):
+            self.epochs += 1
+
+    bags = load_dataset("needles", n_bags=10)
+    progress = CountingProgress()
+    BagClassifier(epochs=3, batch_size=4, random_state=0).fit(bags, bags.labels, progress=progress)
+    assert (progress.batches, progress.epochs) == (9, 3)
 
 
-def test_a_checkpoint_of_other_class_weights_is_refused(tmp_path):
+def test_run_rejects_a_checkpoint_of_other_bags(tmp_path):
+    bags = load_dataset("needles", n_bags=10)
+    other = load_dataset("needles", n_bags=10, seed=1)
+    model = BagClassifier(epochs=2, random_state=0)
+    with pytest.raises(TrainingStopped):
+        model.fit(bags, bags.labels, checkpoint=tmp_path / "state", should_stop=StopAfter(2))
+    with pytest.raises(InputError, match="training bags was"):
+        model.fit(other, other.labels, checkpoint=tmp_path / "state")
+
+
+def test_run_rejects_a_checkpoint_of_other_class_weights(tmp_path):
     bags = load_dataset("needles", n_bags=10)
     with pytest.raises(TrainingStopped):
         BagClassifier(epochs=2, random_state=0).fit(
-            bags, bags.labels, checkpoint=tmp_path / "state", should_stop=Stopping(2)
+            bags, bags.labels, checkpoint=tmp_path / "state", should_stop=StopAfter(2)
         )
     with pytest.raises(InputError, match="class_weight was None and is now"):
         BagClassifier(epochs=2, random_state=0, class_weight={0: 1, 1: 2}).fit(
@@ -258,8 +245,17 @@ def test_a_checkpoint_of_other_class_weights_is_refused(tmp_path):
         )
 
 
+def test_run_names_the_bag_whose_loss_is_not_finite():
+    bags = load_dataset("needles", n_bags=10)
+    rows = bags.instances.copy()
+    rows[bags.offsets[4] : bags.offsets[5]] = 3e38
+    model = BagClassifier(epochs=1, standardize=False, encoder="identity", pooling="sum", random_state=0)
+    with pytest.raises(InputError, match=r"loss of bag 'bag-0004' is not finite in epoch 1"):
+        model.fit(bags.replace(instances=rows), bags.labels)
+
+
 @pytest.mark.parametrize("validation", [None, 0.25])
-def test_a_last_step_that_diverges_stops_the_run_too(validation):
+def test_run_stops_if_the_last_step_diverges(validation):
     bags = load_dataset("needles", n_bags=8)
     model = BagClassifier(
         epochs=1, batch_size=8, learning_rate=1e38, dropout=0.0, validation=validation, random_state=0
@@ -268,27 +264,56 @@ def test_a_last_step_that_diverges_stops_the_run_too(validation):
         model.fit(bags, bags.labels)
 
 
-def test_the_weights_of_the_last_epochs_are_averaged():
-    bags = load_dataset("needles", n_bags=12)
-    words = {"random_state": 1, "dropout": 0.5}
-    ends = [BagClassifier(epochs=done, **words).fit(bags, bags.labels).model_.state_dict() for done in (4, 5)]
-    averaged = BagClassifier(epochs=5, averaging=0.4, **words).fit(bags, bags.labels).model_.state_dict()
-    for name, value in averaged.items():
-        torch.testing.assert_close(value, (ends[0][name] + ends[1][name]) / 2)
+def test_run_that_diverges_or_stops_around_a_divergence_keeps_the_last_good_checkpoint(tmp_path):
+    """Weight decay makes the weights overflow within the fourth epoch, one step before the loss does."""
+    bags, messages = load_dataset("needles", n_bags=24), []
+    options = {"optimizer": "sgd", "momentum": 0.0, "learning_rate": 1.0, "weight_decay": 4.0, "dropout": 0.0}
+    for step in range(76, 88):
+        model = BagClassifier(encoder="identity", pooling="mean", random_state=0, **options)
+        with pytest.raises((TrainingStopped, InputError)) as end:
+            model.fit(bags, bags.labels, checkpoint=tmp_path / str(step), should_stop=StopAfter(step))
+        messages.append(str(end.value))
+        with safetensors.safe_open(tmp_path / str(step), framework="np") as file:
+            assert all(np.isfinite(file.get_tensor(name)).all() for name in file.keys())  # noqa: SIM118 (not a dict)
+    assert any("weights of the model are not finite in epoch 4" in message for message in messages)
+    assert any("loss of bag" in message for message in messages)
+    assert "" in messages  # stopped before the divergence
 
 
-class Deserted(Ranks):
-    """A process whose others die while all agree to go on."""
+class LostRanks(Ranks):
+    """A process that loses the others when all decide whether to stop."""
 
-    def agreed(self, wish):
-        raise Lost
+    def any_process(self, wish):
+        raise RankLostError
 
 
-def test_a_process_that_is_left_alone_says_so_wherever_it_waits():
-    """Not only where gradients are summed."""
+def test_run_reports_a_lost_process_outside_the_engine_too():
     bags = load_dataset("needles", n_bags=8)
     trainer = Trainer(
-        network(bags.instances.shape[1]), Bernoulli(), task(bags), TrainingSettings(epochs=1), ranks=Deserted()
+        model=make_model(bags.instances.shape[1]),
+        likelihood=Bernoulli(),
+        task=make_task(bags),
+        settings=TrainingSettings(epochs=1),
+        ranks=LostRanks(),
     )
-    with pytest.raises(InputError, match="another process of this run has died or cannot be reached; start the run"):
+    with pytest.raises(RankLostError, match="another process of this run"):
         trainer.run()
+
+
+def test_update_running_mean_is_the_mean_of_all_sets_and_the_latest_counter():
+    torch.manual_seed(0)
+    sets = [{"w": torch.randn(3, 2, dtype=torch.float64), "steps": torch.tensor(number)} for number in range(7)]
+    mean = {}
+    for count, values in enumerate(sets, start=1):
+        mean = update_running_mean(mean, values, count)
+    torch.testing.assert_close(mean["w"], torch.stack([values["w"] for values in sets]).mean(dim=0))
+    assert mean["steps"] == 6
+
+
+def test_update_running_mean_neither_changes_nor_shares_its_arguments():
+    values = {"w": torch.ones(2)}
+    mean = update_running_mean({}, values, 1)
+    values["w"] += 1
+    assert mean["w"].tolist() == [1.0, 1.0]
+    update_running_mean(mean, values, 2)
+    assert mean["w"].tolist() == [1.0, 1.0]

@@ -2,24 +2,33 @@ import io
 
 from rich.console import Console
 
-from bagwise.training.engines import Choice, TorchEngine
+from bagwise.training.engines.choice import EngineChoice
+from bagwise.training.engines.torch_engine import TorchEngine
 from bagwise.training.history import Epoch
-from bagwise.training.progress import ProgressBar
+from bagwise.training.progress import TrainingProgressBar
 
 
-def test_the_bar_shows_epochs_loss_and_validation():
+def test_training_progress_bar_shows_epochs_loss_and_validation_loss():
+    record = Epoch(
+        epoch=2,
+        loss=0.1234,
+        error=0.5,
+        validation_loss=0.4321,
+        validation_error=0.25,
+        learning_rate=1e-3,
+        seconds=0.1,
+    )
     text = io.StringIO()
-    with ProgressBar(Console(file=text, force_terminal=True, width=80)) as bar:
+    with TrainingProgressBar(Console(file=text, force_terminal=True, width=80)) as bar:
         bar.start(1, 4)
         bar.batch(1, 2)
-        bar.epoch(Epoch(2, 0.1234, 0.5, 0.4321, 0.25, 1e-3, 0.1))
-    shown = text.getvalue()
-    assert "2/4" in shown
-    assert "loss 0.123, validation 0.432" in shown
+        bar.epoch(record)
+    assert "2/4" in text.getvalue()
+    assert "loss 0.123, validation 0.432" in text.getvalue()
 
 
-def test_the_engine_is_announced_in_one_line():
+def test_training_progress_bar_prints_the_engine_in_one_line():
     text = io.StringIO()
-    with ProgressBar(Console(file=text, width=80)) as bar:
-        bar.engine(Choice("torch", TorchEngine, "few steps"))
+    with TrainingProgressBar(Console(file=text, width=80)) as bar:
+        bar.engine(EngineChoice("torch", TorchEngine, "few steps"))
     assert "engine: torch (few steps)\n" in text.getvalue()

@@ -42,17 +42,17 @@ from unchecked import unchecked
         ("seed", "a"),
     ],
 )
-def test_impossible_settings_are_refused_by_name(field, value):
+def test_training_settings_reject_impossible_values_with_the_name_of_the_field(field, value):
     with unchecked(), pytest.raises(InputError, match=f"^{field} "):
         TrainingSettings(**{field: value})
 
 
-def test_nesterov_needs_momentum():
-    with pytest.raises(InputError, match=r"^momentum is 0, and nesterov"):
+def test_training_settings_reject_nesterov_without_momentum():
+    with pytest.raises(InputError, match="optimizer='nesterov' needs momentum > 0, got 0"):
         TrainingSettings(optimizer="nesterov", momentum=0.0)
 
 
-def test_numbers_of_numpy_become_plain_ones_that_a_checkpoint_can_hold():
+def test_training_settings_convert_numpy_numbers_to_json_numbers():
     given = {"epochs": np.int64(3), "learning_rate": np.float32(0.5), "patience": np.int8(2), "weight_decay": 0}
     with unchecked():
         settings = asdict(TrainingSettings(**given))
@@ -61,7 +61,7 @@ def test_numbers_of_numpy_become_plain_ones_that_a_checkpoint_can_hold():
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
-def test_schedules_start_at_the_learning_rate_and_never_rise(schedule):
+def test_learning_rate_at_starts_at_the_learning_rate_and_never_rises(schedule):
     settings = TrainingSettings(epochs=10, learning_rate=0.1, schedule=schedule)
     rates = [settings.learning_rate_at(epoch) for epoch in range(10)]
     assert rates[0] == pytest.approx(0.1)
@@ -70,8 +70,7 @@ def test_schedules_start_at_the_learning_rate_and_never_rise(schedule):
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
-def test_the_optimizer_is_torchs_with_l2_penalty(name):
-    """One step against the textbook formula."""
+def test_build_optimizer_makes_one_step_of_the_textbook_formula_with_l2_penalty(name):
     weight = nn.Parameter(torch.tensor([2.0], dtype=torch.float64))
     settings = TrainingSettings(optimizer=name, learning_rate=0.1, weight_decay=0.5, momentum=0.9)
     optimizer = settings.build_optimizer([weight])
@@ -80,7 +79,7 @@ def test_the_optimizer_is_torchs_with_l2_penalty(name):
     gradient = 3.0 + 0.5 * 2.0
     steps = {
         "sgd": gradient,
-        "nesterov": gradient + 0.9 * gradient,  # looks ahead along the momentum, which is the gradient so far
-        "adam": gradient / (abs(gradient) + 1e-8),  # the first step is a sign
+        "nesterov": gradient + 0.9 * gradient,  # the momentum after one step is the gradient
+        "adam": gradient / (abs(gradient) + 1e-8),  # the first step is the sign of the gradient
     }
     assert weight.item() == pytest.approx(2.0 - 0.1 * steps[name], abs=1e-9)

@@ -1,15 +1,15 @@
-"""Several ranks in one process: threads that meet at every sum, as processes do."""
+"""Several ranks in one process: threads that wait for each other at every sum, as processes do."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import torch
 
-from bagwise.training.ranks import Ranks
+from bagwise.parallel.ranks import Ranks
 
 
-class Meeting:
-    """Where threads leave their values and find the sum."""
+class SharedValues:
+    """The values of all threads, and the barrier at which they wait for each other."""
 
     def __init__(self, size):
         self.barrier = threading.Barrier(size, timeout=60)
@@ -17,22 +17,22 @@ class Meeting:
 
 
 class ThreadRanks(Ranks):
-    """A rank whose group is a meeting of threads."""
+    """A rank in a thread."""
 
-    def __init__(self, number, meeting):
-        super().__init__(number, len(meeting.values))
-        self.meeting = meeting
+    def __init__(self, number, shared):
+        super().__init__(number, len(shared.values))
+        self.shared = shared
 
-    def summed(self, values):
-        self.meeting.values[self.number] = values.clone()
-        self.meeting.barrier.wait()
-        total = torch.stack(self.meeting.values).sum(dim=0)
-        self.meeting.barrier.wait()
+    def sum_over_processes(self, values):
+        self.shared.values[self.number] = values.clone()
+        self.shared.barrier.wait()
+        total = torch.stack(self.shared.values).sum(dim=0)
+        self.shared.barrier.wait()
         return values.copy_(total)
 
 
 def together(size, work):
-    """What ``work(ranks)`` gives for each rank, all at once."""
-    meeting = Meeting(size)
+    """The results of ``work(ranks)`` of all ranks, run at the same time."""
+    shared = SharedValues(size)
     with ThreadPoolExecutor(size) as pool:
-        return list(pool.map(lambda number: work(ThreadRanks(number, meeting)), range(size)))
+        return list(pool.map(lambda number: work(ThreadRanks(number, shared)), range(size)))

@@ -1,4 +1,4 @@
-"""A viewer of two models of the same images, and a client that asks it."""
+"""A viewer of two models of the same images, and an HTTP client."""
 
 import httpx
 import pytest
@@ -8,15 +8,14 @@ from viewer.serving import served
 
 @pytest.fixture(scope="session")
 def session(image_runs):
-    from bagwise.viewer.opening import open_runs
-    from bagwise.viewer.session import Session
+    from bagwise.viewer.session import Session, open_runs
 
     return Session(open_runs(image_runs))
 
 
 @pytest.fixture(scope="session")
 def address(session):
-    """Where a real server shows the session."""
+    """Address of a real server of the session."""
     with served(session) as address:
         yield address
 

@@ -1,21 +1,21 @@
-"""A real server for as long as a test needs it."""
+"""A real server for the duration of a test."""
 
 import contextlib
 import threading
 
 from bagwise.viewer.routes import make_app
-from bagwise.viewer.server import address_of, make_server, take_port
+from bagwise.viewer.server import bind_port, get_address, make_server
 
 
 @contextlib.contextmanager
 def served(session):
-    """Show a session at a free port; gives the address."""
+    """Serve a session on a free port; yields the address."""
     server = make_server(make_app(session))
-    with take_port(0) as listening:
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+    with bind_port(0) as listener:
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         try:
-            yield address_of(listening)
+            yield get_address(listener)
         finally:
             server.should_exit = True
             thread.join()

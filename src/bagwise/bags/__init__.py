@@ -1,6 +1,5 @@
-"""Packed bags of instances."""
+"""Packed bags of instances, their checks, their folder on disk, and how they are split."""
 
-from bagwise.bags.fingerprint import fingerprint
-from bagwise.bags.packed import Bags
+import lazy_loader
 
-__all__ = ["Bags", "fingerprint"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

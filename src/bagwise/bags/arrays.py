@@ -1,36 +1,33 @@
-"""What people give as arrays → arrays that torch can read and nobody can change."""
+"""Conversion of user input into the arrays of ``Bags``: read-only, in native byte order, not copied if possible."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from bagwise.bags.companions import kind_of
+from bagwise.bags.checks import check_sizes, get_column_kind, name_bag
 from bagwise.errors import InputError
 
+PER_BAG = ("labels", "names", "groups", "tile_sizes")
+PER_INSTANCE = ("positions", "instance_labels")
+ARRAYS = ("instances", "offsets", *PER_BAG, *PER_INSTANCE)
 
-def array_of(name: str, value: Any) -> np.ndarray:
-    """What was given, as an array in this machine's byte order, the only one torch reads; else it is not copied."""
+
+def as_array(name: str, value: Any) -> np.ndarray:
+    """Return a value as an array in native byte order, the only one that torch reads; otherwise it is not copied."""
     try:
         array = np.asanyarray(value)
     except (TypeError, ValueError, RuntimeError) as error:
-        raise InputError(f"{name} cannot be read as an array ({error}); give a NumPy array") from None
+        raise InputError(f"{name} cannot be converted to an array ({error}); give a NumPy array") from None
     if isinstance(array, np.ma.MaskedArray):
-        raise InputError(f"{name} are masked; fill in what is hidden, or drop it")
+        raise InputError(f"{name} is a masked array; fill in the masked values or drop them")
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
-def table_of(bag: Any, called: str) -> np.ndarray:
-    """One bag's rows as an array."""
-    try:
-        return np.asarray(bag)
-    except ValueError:
-        raise InputError(f"{called} has rows of different lengths; every instance must have the same shape") from None
+def as_read_only(value: np.ndarray) -> np.ndarray:
+    """Return a read-only view; the caller's own array stays writeable.
 
-
-def locked(value: np.ndarray) -> np.ndarray:
-    """A read-only view: Bags never change, and never lock the caller's own array.
-
-    It is a plain array, also of a memory-mapped file, because selections of ``np.memmap`` are slow.
+    The view is a plain ``np.ndarray``, also of a memory-mapped file, because selections of ``np.memmap`` are slow.
     """
     if type(value) is np.ndarray and not value.flags.writeable:
         return value
@@ -39,18 +36,62 @@ def locked(value: np.ndarray) -> np.ndarray:
     return view
 
 
-def joined(name: str, values: list[np.ndarray]) -> np.ndarray:
-    """One after the other; 1 and "1" are not to become the same label or group, as they would in NumPy."""
-    kinds = {kind_of(name, value) for value in values} if name in ("labels", "groups") else set()
+def convert_fields(values: dict[str, Any]) -> dict[str, Any]:
+    """Turn lists into arrays; None, and fields that are not arrays, stay as they are."""
+    return {
+        name: as_array(name, value) if value is not None and name in ARRAYS else value for name, value in values.items()
+    }
+
+
+def pack_list(bags: Iterable[Any], names: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the instances and the offsets of a list of bags, each of shape (n_instances, …)."""
+    arrays = [_as_table(rows, name_bag(names, bag)) for bag, rows in enumerate(bags)]
+    if not arrays:
+        raise InputError("there are no bags in the list; pass at least one")
+    check_sizes(np.array([len(array) if array.ndim else 1 for array in arrays]), names)
+    for bag, array in enumerate(arrays):
+        if array.ndim < 2:
+            raise InputError(f"{name_bag(names, bag)} has shape {array.shape}; expected (n_instances, …)")
+        if array.shape[1:] != arrays[0].shape[1:]:
+            raise InputError(
+                f"{name_bag(names, bag)} has instances of shape {array.shape[1:]}, but {name_bag(names, 0)} has "
+                f"{arrays[0].shape[1:]}; every instance must have the same shape"
+            )
+    return np.concatenate(arrays), compute_offsets([len(array) for array in arrays])
+
+
+def _as_table(rows: Any, bag: str) -> np.ndarray:
+    try:
+        return np.asarray(rows)
+    except ValueError:
+        raise InputError(f"{bag} has rows of different lengths; every instance must have the same shape") from None
+
+
+def concatenate_arrays(name: str, values: list[np.ndarray]) -> np.ndarray:
+    """Concatenate arrays of a field, but not numbers and strings: NumPy would turn 1 and "1" into the same label."""
+    kinds = {get_column_kind(name, value) for value in values} if name in ("labels", "groups") else set()
     if len(kinds) > 1 and kinds != {"int", "float"}:
-        raise InputError(f"cannot concatenate {name} of different kinds, {', '.join(sorted(kinds))}; convert one first")
+        raise InputError(
+            f"cannot concatenate {name} of different types: {', '.join(sorted(kinds))}; convert one of them first"
+        )
     return np.concatenate(values)
 
 
-def offsets_of(sizes: Any) -> np.ndarray:
-    """Where each bag begins, and the end.
+def compute_offsets(sizes: Any) -> np.ndarray:
+    """Return the first row of each bag, and the number of rows.
 
-    >>> offsets_of([2, 1])
+    Parameters
+    ----------
+    sizes : array-like of shape (n_bags,)
+        Number of instances of each bag.
+
+    Returns
+    -------
+    numpy.ndarray of shape (n_bags + 1,)
+
+    Examples
+    --------
+    >>> compute_offsets([2, 1])
     array([0, 2, 3])
     """
     offsets = np.zeros(len(sizes) + 1, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""What Bags refuse, checked once at the border: each message names the bag and says what to do."""
+"""Validation of ``Bags``, once, when they are built: each error names the bag and states how to fix it."""
 
 import math
 from typing import Any
@@ -7,82 +7,210 @@ import numpy as np
 
 from bagwise.errors import InputError
 
-VALUES_AT_ONCE = 1 << 22
+VALUES_PER_CHUNK = 1 << 22
+MAX_NAMED_BAGS = 5  # in an error message
+BOOLEAN = bool | np.bool_
+COLUMN_KINDS: dict[str, tuple[str, Any]] = {  # NumPy's type codes, and the types of Python objects
+    "str": ("U", str),
+    "bool": ("b", BOOLEAN),
+    "int": ("iu", int | np.integer),
+    "float": ("f", int | float | np.integer | np.floating),
+}
+INT64_LIMIT = 1 << 63
 
 
-def called(names: Any, bag: int) -> str:
-    """How a message calls a bag: by its name, or by its number when bags have no names."""
-    return f"bag {bag}" if names is None or bag >= len(names) else f"bag '{names[bag]}'"
+# Instances and offsets
 
 
 def check_layout(instances: np.ndarray, offsets: np.ndarray, names: Any) -> None:
-    """Rows are numbers, offsets cover them from first to last, and no bag is empty."""
+    """Check that instances are numbers, that offsets cover them all, and that no bag is empty."""
     if instances.ndim < 2:
         raise InputError(
             f"instances have shape {instances.shape}; expected (n_instances, …): "
-            "for one feature an instance, reshape to (n_instances, 1)"
+            "for one feature per instance, reshape to (n_instances, 1)"
         )
     if 0 in instances.shape[1:]:
-        raise InputError(f"instances have shape {instances.shape}, hence no features; give them at least one")
-    if not is_plain(instances, "fuib"):
-        raise InputError(f"instances are {type_of(instances)}; convert them to numbers (float32, uint8 …) first")
-    runs = offsets.ndim == 1 and len(offsets) > 1 and is_plain(offsets, "iu")
-    if not runs or offsets[0] != 0 or offsets[-1] != len(instances):
+        raise InputError(f"instances have shape {instances.shape}, so they have no features; give at least one feature")
+    if not has_dtype_kind(instances, "fuib"):
+        raise InputError(f"instances are {describe_dtype(instances)}; convert them to numbers (float32, uint8 …) first")
+    are_whole = offsets.ndim == 1 and len(offsets) > 1 and has_dtype_kind(offsets, "iu")
+    if not are_whole or offsets[0] != 0 or offsets[-1] != len(instances):
         raise InputError(
-            f"offsets must run from 0 to the number of instances, {len(instances)}, in whole numbers; these run "
+            f"offsets must be whole numbers from 0 to the number of instances, {len(instances)}; got "
             f"{offsets.ravel()[:1].tolist()} … {offsets.ravel()[-1:].tolist()} ({offsets.dtype})"
         )
     sizes = np.diff(offsets.astype(np.int64))
     if (sizes < 0).any():
-        raise InputError(f"offsets fall at {called(names, int(np.argmax(sizes < 0)))}; they must rise")
+        raise InputError(f"offsets decrease at {name_bag(names, int(np.argmax(sizes < 0)))}; they must increase")
     check_sizes(sizes, names)
 
 
 def check_sizes(sizes: np.ndarray, names: Any) -> None:
-    """No bag is empty."""
+    """Check that no bag is empty."""
     empty = np.flatnonzero(sizes == 0)
     if len(empty):
-        raise InputError(f"{listed(names, empty)} without instances; drop empty bags before building Bags")
+        verb = "are" if len(empty) > 1 else "is"
+        raise InputError(
+            f"{list_bag_names(names, empty)} {verb} without instances; drop empty bags before building Bags"
+        )
 
 
 def check_finite(instances: np.ndarray, offsets: np.ndarray, names: Any) -> None:
-    """No NaN or infinity, read in pieces so that a memory-mapped file never lies in memory whole."""
+    """Check that no value is NaN or infinite, in chunks, so that a memory-mapped file is never in memory as a whole."""
     if instances.dtype.kind != "f":
         return
-    step = max(1, VALUES_AT_ONCE // math.prod(instances.shape[1:]))
+    step = max(1, VALUES_PER_CHUNK // math.prod(instances.shape[1:]))
     bad_rows = [
-        start + np.flatnonzero(~np.isfinite(piece).reshape(len(piece), -1).all(axis=1))
+        start + np.flatnonzero(~np.isfinite(chunk).reshape(len(chunk), -1).all(axis=1))
         for start in range(0, len(instances), step)
-        if not np.isfinite(piece := instances[start : start + step]).all()
+        if not np.isfinite(chunk := instances[start : start + step]).all()
     ]
     if not bad_rows:
         return
     rows = np.concatenate(bad_rows)
     bag = int(np.searchsorted(offsets, rows[0], side="right")) - 1
-    own = rows[rows < offsets[bag + 1]]
-    others = len(rows) - len(own)
-    count = int((~np.isfinite(instances[own])).sum())
+    rows_of_bag = rows[rows < offsets[bag + 1]]
+    n_other = len(rows) - len(rows_of_bag)
+    count = int((~np.isfinite(instances[rows_of_bag])).sum())
     raise InputError(
-        f"{called(names, bag)} has {count} value{'s' * (count != 1)} that {'are' if count != 1 else 'is'} NaN or "
+        f"{name_bag(names, bag)} has {count} value{'s' * (count != 1)} that {'are' if count != 1 else 'is'} NaN or "
         f"infinite, first in its row {rows[0] - offsets[bag]}"
-        + (f" (and {others} more rows in other bags)" if others else "")
+        + (f" (and {n_other} more row{'s' * (n_other != 1)} in other bags)" if n_other else "")
         + "; fill them in or drop the rows"
     )
 
 
-def listed(names: Any, bags: np.ndarray) -> str:
-    """Several bags in a message: the first five by name, then their number and the verb."""
-    shown = ", ".join(called(names, int(bag)) for bag in bags[:5])
-    return shown + (f" and {len(bags) - 5} more" if len(bags) > 5 else "") + (" are" if len(bags) > 1 else " is")
+# Metadata of bags and instances
 
 
-def is_plain(values: np.ndarray, kinds: str) -> bool:
-    """Whether an array's type is of these kinds (NumPy's letters) and, if numbers, of 64 bits at most, as torch's."""
-    return values.dtype.kind in kinds and (values.dtype.kind == "U" or values.dtype.itemsize <= 8)
+def check_metadata(bags: Any) -> None:
+    """Check the number, type and values of labels, names, groups, tile sizes, positions and instance labels."""
+    for fields, count, unit in (
+        (("labels", "names", "groups", "tile_sizes"), bags.n_bags, "bag"),
+        (("positions", "instance_labels"), bags.n_instances, "instance"),
+    ):
+        for field in fields:
+            if getattr(bags, field) is not None:
+                _check_shape(field, getattr(bags, field), count, unit)
+    for field in ("labels", "groups"):
+        if getattr(bags, field) is not None:
+            _check_values(field, getattr(bags, field), bags.names)
+    for field in ("tile_sizes", "positions", "instance_labels"):
+        if getattr(bags, field) is not None:
+            _check_numbers(field, getattr(bags, field))
+    if bags.names is not None:
+        _check_unique(bags.names)
 
 
-def type_of(values: np.ndarray) -> str:
-    """How a message calls the type of an array: that of its objects, where it holds such."""
+def check_names(names: np.ndarray) -> np.ndarray:
+    """Return names as text; a missing one would become "None", and the encoding of bytes is unknown."""
+    check_present("names", names, None)
+    if names.dtype.kind in "SV":
+        raise InputError(f"names are {names.dtype}; decode them to text first")
+    return names.astype(str)
+
+
+def check_present(field: str, values: np.ndarray, names: Any) -> None:
+    """Check that no value is missing."""
+    missing = [bag for bag, value in enumerate(values.ravel()) if is_missing_value(value)]
+    if missing:
+        raise InputError(
+            f"the {field.removesuffix('s')} of {name_bag(names, missing[0])} is missing; give every bag one, or drop "
+            "the bag"
+        )
+
+
+def get_column_kind(field: str, values: np.ndarray) -> str:
+    """Return the type of labels or groups: "str", "bool", "int" or "float"; raise an error for any other or a mix."""
+    for kind, (codes, types) in COLUMN_KINDS.items():
+        are_objects = values.dtype.kind == "O" and all(_is_instance(value, types) for value in values)
+        if has_dtype_kind(values, codes) or are_objects:
+            if kind == "int" and not all(-INT64_LIMIT <= int(value) < INT64_LIMIT for value in values):
+                raise InputError(f"{field} contain whole numbers beyond the range of int64; give them as strings")
+            return kind
+    raise InputError(
+        f"{field} are {describe_dtype(values)}; give strings, whole numbers, numbers or booleans, all of one type"
+    )
+
+
+def is_missing_value(value: Any) -> bool:
+    """Return whether a value is None, NaN, NaT, or a missing value of pandas, which need not be installed."""
+    differs_from_itself = isinstance(value, float | np.generic) and bool(value != value)
+    return value is None or differs_from_itself or type(value).__name__ in ("NAType", "NaTType")
+
+
+def _check_shape(field: str, values: np.ndarray, count: int, unit: str) -> None:
+    expected, value = ((count, 2), "one x, y pair") if field == "positions" else ((count,), "one")
+    if values.shape != expected:
+        raise InputError(
+            f"{field} has shape {values.shape} for {count} {unit}{'s' * (count != 1)}; give {value} per {unit}, in the "
+            "same order"
+        )
+
+
+def _check_values(field: str, values: np.ndarray, names: Any) -> None:
+    check_present(field, values, names)
+    if get_column_kind(field, values) == "float" and not np.isfinite(numbers := values.astype(float)).all():
+        bad = int(np.argmax(~np.isfinite(numbers)))
+        raise InputError(f"the {field.removesuffix('s')} of {name_bag(names, bad)} is {values[bad]}; it must be finite")
+
+
+def _check_numbers(field: str, values: np.ndarray) -> None:
+    if not has_dtype_kind(values, "fuib"):
+        raise InputError(f"{field} are {describe_dtype(values)}; give numbers")
+    bad = ~np.isfinite(values)
+    if bad.any():
+        first = int(np.argmax(bad.reshape(len(values), -1).any(axis=1)))
+        raise InputError(f"{field} contain NaN or infinity, first in row {first}; fill it in or omit {field}")
+
+
+def _check_unique(names: np.ndarray) -> None:
+    unique, counts = np.unique(names, return_counts=True)
+    repeated = np.flatnonzero(counts > 1)
+    if len(repeated):
+        verb = "occur" if len(repeated) > 1 else "occurs"
+        raise InputError(f"{list_bag_names(unique, repeated)} {verb} more than once; names must be unique")
+
+
+def _is_instance(value: Any, types: Any) -> bool:
+    """Like ``isinstance``, but a bool is not an int."""
+    return isinstance(value, types) and (types is BOOLEAN or not isinstance(value, BOOLEAN))
+
+
+# Error messages
+
+
+def name_bag(names: Any, bag: int) -> str:
+    """Return how an error message calls a bag: by its name, or by its number if bags have no names.
+
+    Parameters
+    ----------
+    names : sequence of str, optional
+        Names of all bags.
+    bag : int
+        Number of the bag.
+
+    Returns
+    -------
+    str
+        For example "bag 'molecule 7'" or "bag 7".
+    """
+    return f"bag {bag}" if names is None or bag >= len(names) else f"bag '{names[bag]}'"
+
+
+def list_bag_names(names: Any, bags: np.ndarray) -> str:
+    """Return several bags for an error message: the first five by name, then the number of the others."""
+    named = ", ".join(name_bag(names, int(bag)) for bag in bags[:MAX_NAMED_BAGS])
+    return named + (f" and {len(bags) - MAX_NAMED_BAGS} more" if len(bags) > MAX_NAMED_BAGS else "")
+
+
+def has_dtype_kind(values: np.ndarray, codes: str) -> bool:
+    """Return whether the dtype has one of NumPy's kind codes and, for numbers, at most 64 bits, as in torch."""
+    return values.dtype.kind in codes and (values.dtype.kind == "U" or values.dtype.itemsize <= 8)
+
+
+def describe_dtype(values: np.ndarray) -> str:
+    """Return the dtype of an array for an error message; for objects, their Python types."""
     if values.dtype.kind != "O":
         return str(values.dtype)
     return "objects of type " + ", ".join(sorted({type(value).__name__ for value in values.ravel()})[:5])

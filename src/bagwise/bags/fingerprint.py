@@ -1,20 +1,36 @@
-"""A fingerprint of bags: the same for the same content, wherever it lies; it ties a checkpoint to its data."""
+"""The fingerprint of bags: equal for equal content, wherever it is stored; it ties a checkpoint to its data."""
 
 import hashlib
-from typing import Any
 
 import numpy as np
 
-READ_WHOLE = 1 << 28  # bytes; of larger instances evenly spaced rows are read, so that a slide folder is not read twice
-SAMPLED_ROWS = 4096
+from bagwise.bags.bags import Bags
+
+MAX_BYTES = 1 << 28  # above, only evenly spaced rows are read, so that a folder of slides is not read twice
+N_SAMPLED_ROWS = 4096
 
 
-def fingerprint(bags: Any, labels: np.ndarray | None = None) -> str:
-    """SHA-256 over shape, layout, labels (the bags' own, or those given) and instances.
+def fingerprint_bags(bags: Bags, labels: np.ndarray | None = None) -> str:
+    """Return the SHA-256 of the shape, layout, labels, names, groups and instances of bags.
 
-    >>> from bagwise.bags import Bags
-    >>> one, two = (Bags.from_list([[[value]]]) for value in (1.0, 2.0))
-    >>> fingerprint(one) == fingerprint(two)
+    Of instances larger than 256 MB, only 4096 evenly spaced rows are read.
+
+    Parameters
+    ----------
+    bags : Bags
+        Bags.
+    labels : numpy.ndarray of shape (n_bags,), optional
+        Labels to use instead of ``bags.labels``.
+
+    Returns
+    -------
+    str
+        64 hexadecimal digits.
+
+    Examples
+    --------
+    >>> first, second = (Bags.from_list([[[value]]]) for value in (1.0, 2.0))
+    >>> fingerprint_bags(first) == fingerprint_bags(second)
     False
     """
     digest = hashlib.sha256(f"{bags.instances.shape} {bags.instances.dtype} {bags.extractor}".encode())
@@ -22,7 +38,7 @@ def fingerprint(bags: Any, labels: np.ndarray | None = None) -> str:
     for value in (bags.labels if labels is None else labels, bags.names, bags.groups):
         digest.update(b"-" if value is None else "\0".join(map(str, value)).encode())
     rows = bags.instances
-    if rows.nbytes > READ_WHOLE:
-        rows = rows[np.linspace(0, len(rows) - 1, SAMPLED_ROWS).astype(int)]
+    if rows.nbytes > MAX_BYTES:
+        rows = rows[np.linspace(0, len(rows) - 1, N_SAMPLED_ROWS).astype(int)]
     digest.update(np.ascontiguousarray(rows).data)
     return digest.hexdigest()

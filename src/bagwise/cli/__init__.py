@@ -1,5 +1,5 @@
-"""The command line: one command a file."""
+"""The command line: one command per file."""
 
-from bagwise.cli.entry import main
+from bagwise.cli.entry_point import main
 
 __all__ = ["main"]

@@ -1,4 +1,4 @@
-"""bagwise bench: the measurements of speed and memory, which live in the repository and not in the package."""
+"""``bagwise bench``: benchmarks of speed and memory, which are part of the repository and not of the package."""
 
 import subprocess
 import sys
@@ -7,29 +7,26 @@ from typing import Annotated
 
 import typer
 
-import bagwise
-from bagwise.cli.app import app
+from bagwise.arguments import choose_by_name
+from bagwise.cli.application import app
 from bagwise.errors import InputError
-from bagwise.names import choose
 
 
 @app.command(epilog="Example: bagwise bench small_bags")
 def bench(
-    name: Annotated[str, typer.Argument(help="A script of benchmarks/, all, or list.")] = "list",
+    name: Annotated[str, typer.Argument(help="Name of a script in benchmarks/, all, or list.")] = "list",
 ) -> None:
-    """Measure speed and memory against peers on this machine; results are written to benchmarks/results/."""
-    folder = Path(bagwise.__file__).parents[2] / "benchmarks"
+    """Measure speed and memory against other tools on this machine; results are written to benchmarks/results/."""
+    folder = Path(__file__).parents[3] / "benchmarks"
     scripts = {
         path.stem: path for path in sorted(folder.glob("*.py")) if "__main__" in path.read_text(encoding="utf-8")
     }
     if not scripts:
-        raise InputError(
-            "the benchmarks are part of the repository, not of the package; run bagwise from a clone of it"
-        )
+        raise InputError("the benchmarks are part of the repository, not of the package; run bagwise from a clone")
     if name == "list":
         for path in scripts.values():
             typer.echo(f"{path.stem:14} {path.read_text(encoding='utf-8').splitlines()[0].strip(chr(34))}")
         return
-    for path in scripts.values() if name == "all" else [choose(name, scripts, "benchmark")]:
+    for path in scripts.values() if name == "all" else [choose_by_name(name, scripts, "benchmark")]:
         if code := subprocess.run([sys.executable, str(path)], check=False).returncode:
             raise typer.Exit(code)

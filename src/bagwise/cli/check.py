@@ -1,32 +1,31 @@
-"""bagwise check: is a folder still what was written?"""
+"""``bagwise check``: verify the files of a folder."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from bagwise.cli.app import app
+from bagwise.cli.application import app
 from bagwise.cli.output import Json, Output, Quiet
 
 
 @app.command(epilog="Example: bagwise check runs/first")
 def check(
-    folder: Annotated[Path, typer.Argument(help="A folder of bags, a model's or a run's.")],
+    folder: Annotated[Path, typer.Argument(help="Folder of bags, of a model or of a run.")],
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Compare every file of a folder with the SHA-256 in its manifest; exit code 2 if one differs."""
-    from bagwise.files import MANIFEST, read_json, recover
-    from bagwise.manifests import damages
+    from bagwise.io import MANIFEST, find_damage, read_json, recover_folder
 
     output = Output(quiet, as_json)
-    recover(folder)
-    found, manifest = damages(folder), read_json(folder / MANIFEST)
+    recover_folder(folder)
+    damages, manifest = find_damage(folder), read_json(folder / MANIFEST)
     kind = manifest.get("kind") if isinstance(manifest, dict) else None
     if not str(kind).startswith("bagwise "):
-        found.append(f"{MANIFEST} does not say what kind of folder of bagwise it is")
-    output.result({"folder": str(folder), "kind": kind, "damages": found})
-    if found:
-        typer.echo(f"bagwise: {folder} is damaged: {'; '.join(found)}; restore it from a copy", err=True)
+        damages.append(f"{MANIFEST} does not state which kind of bagwise folder this is")
+    output.print_result({"folder": str(folder), "kind": kind, "damages": damages})
+    if damages:
+        typer.echo(f"bagwise: {folder} is damaged: {'; '.join(damages)}; restore it from a copy", err=True)
         raise typer.Exit(2)
-    output.say(f"{folder} is whole ({kind})")
+    output.print(f"{folder} is intact ({kind})")

@@ -1,13 +1,13 @@
-"""bagwise demo: real handwritten digits, gated attention, scores and a report, in one command."""
+"""``bagwise demo``: train on real handwritten digits and write a report, in one command."""
 
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from bagwise.cli.app import app
+from bagwise.cli.application import app
 from bagwise.cli.output import Json, Output, Quiet
-from bagwise.cli.train import run_to_the_end
+from bagwise.cli.train import run_training
 
 DATA: dict[str, Any] = {"data": "digits", "options": {}, "test": None}
 PARAMETERS = {
@@ -22,20 +22,20 @@ PARAMETERS = {
 
 @app.command(epilog="Example: bagwise demo")
 def demo(
-    run: Annotated[Path | None, typer.Argument(help="The folder to write to; a new one under runs.")] = None,
+    run: Annotated[Path | None, typer.Argument(help="Folder to write to. [default: a new folder in runs/]")] = None,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Train gated attention on bags of handwritten digits, and show which digits decided."""
+    """Train gated attention on bags of handwritten digits, and show which digits drive the predictions."""
     output = Output(quiet, as_json)
-    output.say("A bag holds about ten handwritten digits; it is positive if one of them is a nine.")
-    output.say("The model sees only the bags' labels, and must find out by itself that the nines decide.\n")
-    folder = run or _unused(Path("runs") / "demo")
-    run_to_the_end(folder, {"data": DATA, "parameters": PARAMETERS}, resume=False, output=output)
+    output.print("Each bag holds about ten handwritten digits; it is positive if one of them is a nine.")
+    output.print("The model sees only the labels of the bags, and has to discover that the nines matter.\n")
+    folder = run or _find_unused(Path("runs") / "demo")
+    run_training(folder, {"data": DATA, "parameters": PARAMETERS}, resume=False, output=output)
 
 
-def _unused(folder: Path) -> Path:
-    """The folder, or the first of demo-2, demo-3 … that does not exist."""
+def _find_unused(folder: Path) -> Path:
+    """Return the folder, or the first of demo-2, demo-3, … that does not exist."""
     number = 2
     candidate = folder
     while candidate.exists():

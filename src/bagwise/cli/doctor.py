@@ -1,8 +1,8 @@
-"""bagwise doctor: what is installed, what it can use, what is missing."""
+"""``bagwise doctor``: report versions, devices and optional packages."""
 
 import importlib.util
 
-from bagwise.cli.app import app
+from bagwise.cli.application import app
 from bagwise.cli.output import Json, Output, Quiet
 
 OPTIONAL = {
@@ -20,19 +20,18 @@ OPTIONAL = {
 
 @app.command(epilog="Example: bagwise doctor --json")
 def doctor(quiet: Quiet = False, as_json: Json = False) -> None:
-    """Show versions, devices, and which optional parts are there."""
-    from bagwise.runs import describe_environment
-    from bagwise.training.devices import available
+    """Print versions, devices, and which optional packages are installed."""
+    from bagwise.training import describe_environment, list_devices
 
     output = Output(quiet, as_json)
     environment = describe_environment()
-    devices = available()
+    devices = list_devices()
     optional = {name: importlib.util.find_spec(name) is not None for name in OPTIONAL}
     versions = {"bagwise": environment["bagwise"], "python": environment["python"], **environment["packages"]}
-    output.table("versions", [(name, str(version)) for name, version in versions.items()])
+    output.print_table("versions", [(name, str(version)) for name, version in versions.items()])
     threads = f"{environment['threads']} on {environment['cores']} cores"
-    found = [(name, "available" if there else "-") for name, there in devices.items()]
-    output.table("machine", [("platform", environment["platform"]), ("threads", threads), *found])
-    parts = [(name, "installed" if there else f"missing; {OPTIONAL[name]}") for name, there in optional.items()]
-    output.table("optional parts", parts)
-    output.result({**environment, "devices": devices, "optional": optional})
+    device_rows = [(name, "available" if found else "-") for name, found in devices.items()]
+    output.print_table("machine", [("platform", environment["platform"]), ("threads", threads), *device_rows])
+    parts = [(name, "installed" if found else f"missing; {OPTIONAL[name]}") for name, found in optional.items()]
+    output.print_table("optional packages", parts)
+    output.print_result({**environment, "devices": devices, "optional": optional})

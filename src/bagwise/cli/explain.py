@@ -1,4 +1,4 @@
-"""bagwise explain: why a bag was judged as it was."""
+"""``bagwise explain``: show which instances drove the prediction of a bag."""
 
 import shlex
 from pathlib import Path
@@ -6,152 +6,194 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bagwise.cli.app import app
-from bagwise.cli.judge import RunFolder
+from bagwise.cli.application import app
 from bagwise.cli.output import Json, Output, Quiet
+from bagwise.cli.predict import RunFolder
 from bagwise.errors import InputError
 
 if TYPE_CHECKING:
     from bagwise.estimators import BagEstimator
-    from bagwise.explain.heatmaps import Look
+    from bagwise.explain import ExplanationSettings, ReferenceModel
+    from bagwise.explain.heatmaps import MapStyle
     from bagwise.runs import Run
-    from bagwise.showing.explaining import Beside, Wish
 
-EXAMPLE = "Example: bagwise explain runs/first --bag bag-3 --out why/"
+EXAMPLE = "Example: bagwise explain runs/first --bag bag-3 --out explanation/"
 
 
 @app.command(epilog=EXAMPLE)
 def explain(
     run: RunFolder,
-    bag: Annotated[str | None, typer.Option(help="Name of a test bag; without it all are listed.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder, or csv of the list. [default: beside the run]")] = None,
+    bag: Annotated[
+        str | None, typer.Option(help="Name of a test bag. [default: list all test bags in a csv file]")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder to write, or csv file of the list. [default: beside the run]")
+    ] = None,
     show: Annotated[str, typer.Option(help="What the map shows: weight, contribution or probability.")] = "weight",
-    of_class: Annotated[str | None, typer.Option("--class", help="Of which class. [default: the last one]")] = None,
-    beside: Annotated[Path | None, typer.Option(help="A run of Instance+max, for panel (e).")] = None,
-    seeds: Annotated[list[Path] | None, typer.Option(help="Runs with other seeds: how far weights differ.")] = None,
-    slides: Annotated[Path | None, typer.Option(help="Folder of the slides or images.")] = None,
-    scale: Annotated[str, typer.Option(help="Of the colours: paper, raw, rank or log.")] = "paper",
-    colours: Annotated[str | None, typer.Option(help="A colour map of matplotlib's.")] = None,
-    opacity: Annotated[float, typer.Option(help="Of the map, from 0 to 1.")] = 0.5,
-    threshold: Annotated[float | None, typer.Option(help="Least scaled value that is drawn.")] = None,
-    blur: Annotated[float, typer.Option(help="Standard deviation in level-0 pixels.")] = 0.0,
-    level: Annotated[int | None, typer.Option(help="Of the slide, that the map is drawn at.")] = None,
-    region: Annotated[str | None, typer.Option(help="x,y,width,height in level-0 pixels.")] = None,
-    top: Annotated[int, typer.Option(help="How many of the greatest tiles are saved.")] = 10,
+    of_class: Annotated[
+        str | None, typer.Option("--class", help="Class of contributions and probabilities. [default: the last one]")
+    ] = None,
+    beside: Annotated[
+        Path | None,
+        typer.Option(help="Run of an Instance+max model, for panel (e) of the paper's figure. [default: none]"),
+    ] = None,
+    seeds: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Run that differs in its seed, to measure how far the weights vary; may be repeated. [default: none]"
+        ),
+    ] = None,
+    slides: Annotated[
+        Path | None, typer.Option(help="Folder of the slides or images. [default: the images of the data, if any]")
+    ] = None,
+    scale: Annotated[str, typer.Option(help="Scale of the colours: paper, raw, rank or log.")] = "paper",
+    colours: Annotated[
+        str | None,
+        typer.Option(help="Name of a matplotlib colour map. [default: one suited to the layer]"),
+    ] = None,
+    opacity: Annotated[float, typer.Option(help="Opacity of the map, from 0 to 1.")] = 0.5,
+    threshold: Annotated[
+        float | None, typer.Option(help="Hide values below this threshold on the scale. [default: hide none]")
+    ] = None,
+    blur: Annotated[float, typer.Option(help="Standard deviation of the blur, in level-0 pixels.")] = 0.0,
+    level: Annotated[
+        int | None, typer.Option(help="Pyramid level at which the map is drawn. [default: automatic]")
+    ] = None,
+    region: Annotated[
+        str | None, typer.Option(help="Region to draw: x,y,width,height in level-0 pixels. [default: everything]")
+    ] = None,
+    top: Annotated[int, typer.Option(help="Number of tiles with the highest values to save.")] = 10,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Say what decided on a test bag: weights, contributions, curves, pictures, a map for QuPath."""
+    """Explain the prediction of a test bag: weights, contributions, deletion curves, images, a map for QuPath."""
     from bagwise.runs import Run
 
     output, trained = Output(quiet, as_json), Run(run)
     if bag is None:
-        _list(trained, out, output)
+        _list_bags(trained, out, output)
         return
-    from bagwise.explain.heatmaps import Look
+    from bagwise.explain.heatmaps import MapStyle
 
-    _check_look(scale, colours, opacity)
-    look = Look(scale, colours, opacity, threshold, blur, None, None if region is None else _region(region))
-    wish = _wish(trained, show, of_class, look, top)._replace(beside=_beside(beside), seeds=_models(seeds or []))
-    _explain(trained, bag, out, wish, slides, level, output)
+    _check_style(scale, colours, opacity)
+    style = MapStyle(
+        scale=scale,
+        colour_map=colours,
+        opacity=opacity,
+        threshold=threshold,
+        blur=blur,
+        region=None if region is None else _parse_region(region),
+    )
+    settings = _make_settings(trained, show, of_class, style, top)
+    settings = settings._replace(beside=_load_reference(beside), seeds=_load_models(seeds or []))
+    _explain_bag(trained, bag, out, settings, slides, level, output)
 
 
-def _list(trained: "Run", out: Path | None, output: Output) -> None:
-    from bagwise.files import check_writable
-    from bagwise.runs import write_table
-    from bagwise.showing.overview import overview_rows
+def _list_bags(trained: "Run", out: Path | None, output: Output) -> None:
+    from bagwise.explain import make_overview_rows
+    from bagwise.io import check_writable, write_csv
 
-    path = out or _next_to(trained, "-bags.csv")
+    path = out or _make_path_beside(trained, "-bags.csv")
     check_writable(path)
-    rows = overview_rows(trained)
-    write_table(path, rows)
-    warned = [row for row in rows if row["warnings"]]
-    output.say(f"{len(rows)} test bags, {len(warned)} of them with a warning about their weights")
-    output.wrote(path, "list of bags")
-    output.say(f"next: {shlex.join(['bagwise', 'explain', str(trained.folder), '--bag', rows[0]['bag']])}")
-    output.result({"bags": rows, "list": str(path)})
+    rows = make_overview_rows(trained)
+    write_csv(path, rows)
+    n_warnings = sum(bool(row["warnings"]) for row in rows)
+    output.print(f"{len(rows)} test bags, {n_warnings} of them with a warning about their weights")
+    output.print_written(path, "list of bags")
+    output.print(f"next: {shlex.join(['bagwise', 'explain', str(trained.folder), '--bag', rows[0]['bag']])}")
+    output.print_result({"bags": rows, "list": str(path)})
 
 
-def _explain(
-    trained: "Run", bag: str, out: Path | None, wish: "Wish", slides: Path | None, level: int | None, output: Output
+def _explain_bag(
+    trained: "Run",
+    bag: str,
+    out: Path | None,
+    settings: "ExplanationSettings",
+    slides: Path | None,
+    level: int | None,
+    output: Output,
 ) -> None:
-    from bagwise.files import check_writable, read_json
-    from bagwise.showing.explaining import write_explanation
-    from bagwise.showing.layers import Layers
-    from bagwise.showing.locating import open_picture
-    from bagwise.showing.shown_run import ShownRun
+    from bagwise.explain import BagLayers, open_bag_background, write_explanation
+    from bagwise.io import check_writable, read_json
+    from bagwise.runs import OpenRun
 
-    shown = ShownRun(trained)
-    number = shown.number(bag)
-    folder = out or _next_to(trained, f"-bag-{number}")
+    opened = OpenRun(trained)
+    number = opened.number(bag)
+    folder = out or _make_path_beside(trained, f"-bag-{number}")
     check_writable(folder)
-    ground = open_picture(trained, bag, slides)
-    if ground is None:
-        output.say("there is no picture of this bag, so there are no map and no panels; --slides FOLDER names one")
-    if ground is not None and level is not None:
-        wish = wish._replace(look=wish.look._replace(downsample=ground.downsample(level)))
-    names = write_explanation(folder, shown, Layers(shown), number, ground, wish)
-    facts = read_json(folder / "explanation.json")
-    _say(facts, output)
-    output.wrote(folder, f"explanation ({', '.join(name for name in names if '/' not in name)})")
-    output.result({**facts, "folder": str(folder), "files": names})
+    background = open_bag_background(trained, bag, slides)
+    if background is None:
+        output.print("no image of this bag was found, so no map and no panels are drawn; name its folder with --slides")
+    if background is not None and level is not None:
+        settings = settings._replace(style=settings.style._replace(downsample=background.downsample(level)))
+    names = write_explanation(folder, opened, BagLayers(opened), number, background, settings)
+    explanation = read_json(folder / "explanation.json")
+    _print_explanation(explanation, output)
+    output.print_written(folder, f"explanation ({', '.join(name for name in names if '/' not in name)})")
+    output.print_result({**explanation, "folder": str(folder), "files": names})
 
 
-def _say(facts: dict[str, Any], output: Output) -> None:
-    chances = ", ".join(f"{label} {text}" for label, text in facts["probabilities"].items())
-    output.say(f"{facts['bag']}: label {facts['label']}, predicted {facts['predicted']} ({chances})")
-    output.say(f"as many as {facts['effective_number']:.1f} of {facts['n_instances']} instances count")
-    for warning in facts["warnings"]:
-        output.say(f"note: {warning}")
+def _print_explanation(explanation: dict[str, Any], output: Output) -> None:
+    probabilities = ", ".join(f"{label} {text}" for label, text in explanation["probabilities"].items())
+    output.print(
+        f"{explanation['bag']}: label {explanation['label']}, predicted {explanation['predicted']} ({probabilities})"
+    )
+    effective, total = explanation["effective_number"], explanation["n_instances"]
+    output.print(f"effective number of instances: {effective:.1f} of {total}")
+    for warning in explanation["warnings"]:
+        output.print(f"note: {warning}")
 
 
-def _wish(trained: "Run", show: str, of_class: str | None, look: "Look", top: int) -> "Wish":
-    from bagwise.names import nearest
-    from bagwise.showing.explaining import Wish
-    from bagwise.showing.layers import LAYERS
+def _make_settings(
+    trained: "Run", show: str, of_class: str | None, style: "MapStyle", top: int
+) -> "ExplanationSettings":
+    from bagwise.arguments import suggest_name
+    from bagwise.explain import LAYERS, ExplanationSettings
 
     if show not in LAYERS:
-        raise InputError(f"--show: '{show}' is unknown; {nearest(show, LAYERS)}")
+        raise InputError(f"--show '{show}' is unknown; {suggest_name(show, LAYERS)}")
     if of_class is not None and of_class not in trained.classes:
-        raise InputError(f"--class: '{of_class}' is unknown; {nearest(of_class, trained.classes)}")
+        raise InputError(f"--class '{of_class}' is unknown; {suggest_name(of_class, trained.classes)}")
     number = len(trained.classes) - 1 if of_class is None else trained.classes.index(of_class)
-    return Wish(show, number, look, top)
+    return ExplanationSettings(layer=show, class_number=number, style=style, top=top)
 
 
-def _beside(run: Path | None) -> "Beside | None":
-    from bagwise.showing.explaining import Beside
+def _load_reference(run: Path | None) -> "ReferenceModel | None":
+    from bagwise.explain import ReferenceModel
 
-    return None if run is None else Beside(run.resolve().name, *_models([run]))
+    if run is None:
+        return None
+    (model,) = _load_models([run])
+    return ReferenceModel(name=run.resolve().name, model=model)
 
 
-def _models(runs: list[Path]) -> "tuple[BagEstimator, ...]":
+def _load_models(runs: list[Path]) -> "tuple[BagEstimator, ...]":
     from bagwise.estimators import BagEstimator
     from bagwise.runs import Run
 
     return tuple(BagEstimator.load(Run(run).folder / "model") for run in runs)
 
 
-def _check_look(scale: str, colours: str | None, opacity: float) -> None:
-    """Refuse what could not be drawn, also where nothing is to be drawn."""
-    from bagwise.explain.heatmaps import SCALES
-    from bagwise.explain.heatmaps.colours import colouring
-    from bagwise.names import choose
+def _check_style(scale: str, colours: str | None, opacity: float) -> None:
+    """Check the style of the map, even if there is no image to draw it on."""
+    from bagwise.arguments import choose_by_name
+    from bagwise.explain.heatmaps import SCALES, choose_colour_map
 
-    choose(scale, SCALES, "--scale")
-    colouring(False, colours)
+    choose_by_name(scale, SCALES, "--scale")
+    choose_colour_map(False, colours)
     if not 0 <= opacity <= 1:
-        raise InputError(f"--opacity is {opacity}; give a number from 0, the picture alone, to 1, the map alone")
+        raise InputError(f"--opacity must be from 0 (image only) to 1 (map only), got {opacity}")
 
 
-def _region(text: str) -> tuple[int, int, int, int]:
+def _parse_region(text: str) -> tuple[int, int, int, int]:
     try:
         x, y, width, height = (int(part) for part in text.split(","))
     except ValueError:
-        raise InputError(f"--region: '{text}' is not a region; give x,y,width,height, e.g. 0,0,2000,1000") from None
+        raise InputError(f"--region '{text}' is not x,y,width,height; write e.g. --region 0,0,2000,1000") from None
     return x, y, width, height
 
 
-def _next_to(trained: "Run", ending: str) -> Path:
-    """A sealed run takes no more files: what is made of it lies beside it."""
+def _make_path_beside(trained: "Run", ending: str) -> Path:
+    """A path beside the run; a finished run takes no more files, because its manifest lists them all."""
     folder = trained.folder.resolve()
     return folder.with_name(f"{folder.name}{ending}")

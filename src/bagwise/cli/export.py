@@ -1,28 +1,28 @@
-"""bagwise export: a run's model as a folder to hand on, with its card, and as one ONNX graph."""
+"""``bagwise export``: write the model of a run as a folder to share, with a model card and an ONNX graph."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from bagwise.cli.app import app
-from bagwise.cli.judge import RunFolder
+from bagwise.cli.application import app
 from bagwise.cli.output import Json, Output, Quiet
+from bagwise.cli.predict import RunFolder
 
 
 @app.command(epilog="Example: bagwise export runs/first --out exported/ --onnx")
 def export(
     run: RunFolder,
-    out: Annotated[Path, typer.Option(help="The folder to write.")],
+    out: Annotated[Path, typer.Option(help="Folder to write to.")],
     onnx: Annotated[bool, typer.Option("--onnx", help="Also write model.onnx, which runs without torch.")] = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Write a run's model with a card that says what it is, how good it is, and what it is for."""
-    from bagwise.export import export_run
+    """Write the model of a run with a model card: its data, its performance and its intended use."""
+    from bagwise.report import export_run
     from bagwise.runs import Run
 
     output = Output(quiet, as_json)
     files = export_run(Run(run), out, onnx=onnx)
-    output.wrote(out, f"model and card ({', '.join(name for name in files if '/' not in name)})")
-    output.result({"folder": str(out), "files": files})
+    output.print_written(out, f"model and model card ({', '.join(name for name in files if '/' not in name)})")
+    output.print_result({"folder": str(out), "files": files})

@@ -1,7 +1,7 @@
-"""Ctrl-C and termination: work ends where nothing is lost, the exit code says which it was, and the way on is told.
+"""Interruption by Ctrl-C (SIGINT) and termination (SIGTERM).
 
-A command that saves its state takes a signal as a request, and ends when the step under way is saved. Any other ends
-at once: files are whole or not there, so what was finished is kept.
+A command that saves its state treats a signal as a request and ends once the current step is saved. Any other command
+ends at once: files are written atomically, so completed work is kept and nothing is half-written.
 """
 
 import contextlib
@@ -16,13 +16,13 @@ from typing import Any
 
 import typer
 
-WORDS = b"\nstopping when the step under way is done and saved; ask again to stop at once\n"
+STOPPING = b"\nStopping once the current step is finished and saved. Interrupt again to stop at once.\n"
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-SOON = 0.01  # seconds
+RESEND_DELAY = 0.01  # seconds
 
 
 class Interruption:
-    """Whether, and by which signal, the process was asked to stop."""
+    """Whether the process was asked to stop, and by which signal."""
 
     def __init__(self) -> None:
         self.signal: int | None = None
@@ -32,72 +32,72 @@ class Interruption:
 
     @property
     def exit_code(self) -> int:
-        """128 + the signal's number, as shells count: 130 for Ctrl-C, 143 for termination."""
+        """128 + the number of the signal, as in shells: 130 for Ctrl-C, 143 for termination."""
         return 128 + (self.signal or 0)
 
 
 @contextlib.contextmanager
-def interruptible() -> Iterator[Interruption]:
-    """Turn SIGINT and SIGTERM into a request for the time of the block; asked again, the block ends at once."""
+def handle_interruption() -> Iterator[Interruption]:
+    """Turn SIGINT and SIGTERM into a request within the block; a second signal ends the block at once."""
     interruption = Interruption()
-    before: dict[int, Any] = {number: signal.getsignal(number) for number in SIGNALS}
+    previous: dict[int, Any] = {number: signal.getsignal(number) for number in SIGNALS}
 
-    def hear(number: int, frame: FrameType | None) -> None:
-        handler = before[number]
+    def handle(number: int, frame: FrameType | None) -> None:
+        handler = previous[number]
         if interruption.signal is None:
-            os.write(2, WORDS)  # straight to standard error: a handler must not touch a stream that may be half-written
+            os.write(2, STOPPING)  # a handler must not use a stream that may be in the middle of a write
         elif callable(handler):
             handler(number, frame)
         else:
             raise KeyboardInterrupt
         interruption.signal = number
 
-    with _handled(hear):
+    with _install_handler(handle):
         yield interruption
 
 
 @contextlib.contextmanager
-def ending() -> Iterator[Interruption]:
-    """End the block at once by SIGINT as by SIGTERM: as an exception, so that nothing half-written stays behind."""
+def end_on_signal() -> Iterator[Interruption]:
+    """End the block at once on SIGINT and on SIGTERM, by an exception, so that cleanup code runs."""
     interruption = Interruption()
 
-    def hear(number: int, frame: FrameType | None) -> None:
+    def handle(number: int, frame: FrameType | None) -> None:
         interruption.signal = number
         raise KeyboardInterrupt
 
-    with _handled(hear), _heard_again(interruption):
+    with _install_handler(handle), _resend_lost_signals(interruption):
         yield interruption
 
 
 @contextlib.contextmanager
-def _heard_again(interruption: Interruption) -> Iterator[None]:
-    """Send a signal once more that came while Python called back on a dead object, where exceptions are lost."""
-    before = sys.unraisablehook
+def _resend_lost_signals(interruption: Interruption) -> Iterator[None]:
+    """Send a signal again if it arrived within a finalizer, where Python drops exceptions."""
+    previous = sys.unraisablehook
 
-    def look(lost: Any) -> None:
-        if lost.exc_type is KeyboardInterrupt and interruption.signal is not None:
-            threading.Timer(SOON, os.kill, (os.getpid(), interruption.signal)).start()
+    def resend(dropped: Any) -> None:
+        if dropped.exc_type is KeyboardInterrupt and interruption.signal is not None:
+            threading.Timer(RESEND_DELAY, os.kill, (os.getpid(), interruption.signal)).start()
         else:
-            before(lost)
+            previous(dropped)
 
-    sys.unraisablehook = look
+    sys.unraisablehook = resend
     try:
         yield
     finally:
-        sys.unraisablehook = before
+        sys.unraisablehook = previous
 
 
 @contextlib.contextmanager
-def _handled(hear: Callable[[int, FrameType | None], Any]) -> Iterator[None]:
-    before = {number: signal.signal(number, hear) for number in SIGNALS}
+def _install_handler(handle: Callable[[int, FrameType | None], Any]) -> Iterator[None]:
+    previous = {number: signal.signal(number, handle) for number in SIGNALS}
     try:
         yield
     finally:
-        for number, handler in before.items():
+        for number, handler in previous.items():
             signal.signal(number, handler)
 
 
-def tell_the_way_on(words: Sequence[str] | None = None) -> None:
-    """Say with which words a stopped command goes on: its own, unless others are given."""
-    command = shlex.join(words or ["bagwise", *sys.argv[1:]])
-    typer.echo(f"stopped; what was finished is kept, and nothing is half-written; to go on:\n  {command}", err=True)
+def print_resume_hint(command: Sequence[str] | None = None) -> None:
+    """Print the command that resumes the work: the one that was stopped, unless another is given."""
+    text = shlex.join(command or ["bagwise", *sys.argv[1:]])
+    typer.echo(f"Stopped. Completed work is saved. Resume with:\n  {text}", err=True)

@@ -1,44 +1,63 @@
-"""What a command says: tables for people, one JSON object for scripts, or nothing."""
+"""The output of a command: tables for people, one JSON object for scripts, or nothing."""
 
 import contextlib
 import json
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from bagwise.cli.pace import Pace
-from bagwise.metric_names import KEY_METRICS, METRICS
+MAX_NAMES = 5
 
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 
 
 class Output:
-    """Prints to standard output; with ``as_json`` only ``result`` is printed, with ``quiet`` nothing."""
+    """Prints to standard output.
+
+    Parameters
+    ----------
+    quiet : bool
+        Print nothing.
+    as_json : bool
+        Print the result alone, as one JSON object.
+    """
 
     def __init__(self, quiet: bool, as_json: bool) -> None:
         self.quiet = quiet
         self.as_json = as_json
 
     @property
-    def talks(self) -> bool:
+    def is_verbose(self) -> bool:
+        """Whether text for people is printed."""
         return not (self.quiet or self.as_json)
 
-    def say(self, text: str = "") -> None:
-        if self.talks:
+    def print(self, text: str = "") -> None:
+        if self.is_verbose:
             typer.echo(text)
 
-    def result(self, content: dict[str, Any]) -> None:
-        """The command's result for scripts."""
+    def print_result(self, content: dict[str, Any]) -> None:
+        """Print the result of the command for scripts."""
         if self.as_json:
             typer.echo(json.dumps(content, ensure_ascii=False, default=str))
 
-    def table(self, title: str, rows: Sequence[tuple[str, ...]], header: tuple[str, ...] = ()) -> None:
-        """A small table: the first column to the left, numbers to the right."""
-        if not self.talks:
+    def print_written(self, path: Path, content: str) -> None:
+        self.print(f"wrote {content}: {path}")
+
+    def print_empty_bags(self, names: Sequence[str]) -> None:
+        """List the bags that were left out because they have no instances."""
+        if names:
+            more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+            self.print(f"left out because they have no instances: {', '.join(names[:MAX_NAMES])}{more}")
+
+    def print_table(self, title: str, rows: Sequence[tuple[str, ...]], header: tuple[str, ...] = ()) -> None:
+        """Print a small table with the first column aligned left and the others right."""
+        if not self.is_verbose:
             return
         from rich import box
         from rich.console import Console
@@ -49,67 +68,104 @@ class Output:
         for number in range(len(rows[0])):
             table.add_column(header[number] if header else "", justify="left" if number == 0 else "right")
         for row in rows:
-            table.add_row(*(Text(cell) for cell in row))  # never markup: names are the user's
+            table.add_row(*(Text(cell) for cell in row))  # never markup: the names are the user's
         Console(file=sys.stdout).print(table)
 
-    def metrics(self, metrics: dict[str, Any]) -> None:
-        """Metrics of bags with their intervals, of their groups (patients) and of key instances where there are."""
-        self._valued(f"{metrics['n_bags']} test bags", metrics["bags"])
+    def print_metrics(self, metrics: dict[str, Any]) -> None:
+        """Print the metrics of bags with their intervals, and of groups and key instances if there are any."""
+        from bagwise.targets import KEY_METRICS
+
+        self._print_values(f"{metrics['n_bags']} test bags", metrics["bags"])
         if "groups" in metrics:
-            self._valued(f"{metrics['groups']['n_groups']} groups of test bags", metrics["groups"]["metrics"])
+            self._print_values(f"{metrics['groups']['n_groups']} groups of test bags", metrics["groups"]["metrics"])
         sources = metrics.get("instances", {})
         if sources:
-            values = [
-                (title, *(_number(found[name]) for found in sources.values()))
+            first = next(iter(sources.values()))
+            rows = [
+                (title, *(_format_number(values[name]) for values in sources.values()))
                 for name, (title, _) in KEY_METRICS.items()
-                if name in next(iter(sources.values()))
+                if name in first
             ]
-            counted = next(iter(sources.values()))["n_bags"]
-            self.table(f"key instances, {counted} bags", values, ("mean over bags, by", *sources))
+            self.print_table(f"key instances, {first['n_bags']} bags", rows, ("mean over bags, by", *sources))
 
-    def _valued(self, title: str, found: dict[str, Any]) -> None:
+    def _print_values(self, title: str, values: dict[str, Any]) -> None:
+        from bagwise.targets import METRICS
+
         rows = [
-            (words, _number(found[name]["value"]), _interval(found[name]["interval"]))
-            for name, (words, _) in METRICS.items()
-            if name in found
+            (metric, _format_number(values[name]["value"]), _format_interval(values[name]["interval"]))
+            for name, (metric, _) in METRICS.items()
+            if name in values
         ]
-        self.table(title, rows, ("", "value", "95 % interval"))
+        self.print_table(title, rows, ("", "value", "95 % interval"))
 
     @contextlib.contextmanager
-    def progress(self, doing: str) -> Iterator[Callable[[int, int], None]]:
-        """A bar for as long as the block runs; it is moved by calling ``(done, total)``."""
-        if not self.talks:
+    def show_progress(self, unit: str) -> Iterator[Callable[[int, int], None]]:
+        """Show a progress bar within the block; the yielded function updates it with ``(done, total)``."""
+        if not self.is_verbose:
             yield lambda done, total: None
             return
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, RenderableColumn, TextColumn
 
-        pace = Pace()
-        columns = (TextColumn(doing), BarColumn(bar_width=16), MofNCompleteColumn(), RenderableColumn(pace))
-        with contextlib.ExitStack() as shown:
+        remaining = RemainingTime()
+        columns = (TextColumn(unit), BarColumn(bar_width=16), MofNCompleteColumn(), RenderableColumn(remaining))
+        with contextlib.ExitStack() as stack:
             bar = Progress(*columns)
             task = bar.add_task("", total=None)
 
-            def move(done: int, total: int) -> None:
-                pace.hear(done, total)
-                if not bar.live.is_started:  # a mistake found before the work begins needs no bar
-                    shown.enter_context(bar)
+            def update(done: int, total: int) -> None:
+                remaining.update(done, total)
+                if not bar.live.is_started:  # an error found before the work starts needs no bar
+                    stack.enter_context(bar)
                 bar.update(task, completed=done, total=total)
 
-            yield move
-
-    def empty(self, names: Sequence[str]) -> None:
-        """Name the bags that were set aside because they have no instance."""
-        if names:
-            more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-            self.say(f"set aside, because nothing of them was kept: {', '.join(names[:5])}{more}")
-
-    def wrote(self, path: Path, what: str) -> None:
-        self.say(f"wrote {what}: {path}")
+            yield update
 
 
-def _number(value: float | None) -> str:
+class RemainingTime:
+    """Estimates the remaining time from the mean speed since the start.
+
+    Fits of seconds alternate with fits of minutes, and several processes finish theirs in bursts. The speed of the last
+    half minute, which progress bars commonly use, then gives estimates that are far too low.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._start: tuple[float, int] | None = None  # when the work began, and how much was already done
+        self._last = (0.0, 0, 0)  # time of the last update, how much was done, of how much
+
+    def update(self, done: int, total: int) -> None:
+        now = self._clock()
+        self._start = self._start or (now, done)
+        self._last = (now, done, total)
+
+    def seconds(self) -> float | None:
+        """The estimate, or None before the first unit is done.
+
+        It counts down until the next unit is done, and grows again when that unit is late.
+        """
+        if self._start is None:
+            return None
+        (started, done_before), (updated, done, total) = self._start, self._last
+        remaining, done_now = total - done, done - done_before
+        if remaining == 0:
+            return 0.0
+        if done_now == 0:
+            return None
+        now = self._clock()
+        expected = (updated - started) / done_now * remaining - (now - updated)
+        at_best = (now - started) / (done_now + 1) * (remaining - 1)  # as if the next unit were done right now
+        return max(expected, at_best, 0.0)
+
+    def __rich__(self) -> str:
+        """The text in the progress bar: hours, minutes, seconds."""
+        seconds = self.seconds()
+        text = "-:--:--" if seconds is None else str(timedelta(seconds=int(seconds)))
+        return f"[progress.remaining]{text}"
+
+
+def _format_number(value: float | None) -> str:
     return "n/a" if value is None else f"{value:.3f}"
 
 
-def _interval(bounds: tuple[float, float] | None) -> str:
+def _format_interval(bounds: tuple[float, float] | None) -> str:
     return "n/a" if bounds is None else f"{bounds[0]:.3f} – {bounds[1]:.3f}"

@@ -1,17 +1,16 @@
-"""bagwise reproduce: the experiments of the paper, beside its numbers."""
+"""``bagwise reproduce``: run the experiments of the paper and compare with its numbers."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bagwise.cli.app import app
+from bagwise.cli.application import app
+from bagwise.cli.options import Backend, Scheduler, Workers, choose_workers
 from bagwise.cli.output import Json, Output, Quiet
-from bagwise.cli.workers import Backend, Scheduler, Workers, chosen_workers
 
 if TYPE_CHECKING:
-    from bagwise.working.cluster import Cluster
-
+    from bagwise.parallel import DaskCluster
 FIGURES = "figures"
 REPEATS, REPEATS_QUICK = 5, 1
 EXAMPLE = "Example: bagwise reproduce table1 --only musk1 --repeats 1 --workers 2"
@@ -19,47 +18,55 @@ EXAMPLE = "Example: bagwise reproduce table1 --only musk1 --repeats 1 --workers 
 
 @app.command(epilog=EXAMPLE)
 def reproduce(
-    experiment: Annotated[str, typer.Argument(help="list, or the name of an experiment.")],
-    out: Annotated[Path, typer.Option(help="The folder in which results accumulate.")] = Path("reproduction"),
+    experiment: Annotated[str, typer.Argument(help="Name of an experiment; list prints the names.")],
+    out: Annotated[Path, typer.Option(help="Folder in which results accumulate.")] = Path("reproduction"),
     repeats: Annotated[
         int | None,
-        typer.Option(help="Of folds, or draws of training bags: 5, or 1 with --quick; more may be added later."),
+        typer.Option(
+            help="Number of repeats of the folds, or of samples of training bags; can be raised later. "
+            "[default: 5, or 1 with --quick]"
+        ),
     ] = None,
-    only: Annotated[str, typer.Option(help="Settings or methods, with commas between them.")] = "",
-    protocol: Annotated[str, typer.Option(help="Of the epoch: last epoch, validation, or test fold.")] = "last epoch",
-    quick: Annotated[bool, typer.Option("--quick", help="A small version that takes minutes.")] = False,
+    only: Annotated[str, typer.Option(help="Settings or methods to run, separated by commas. [default: all]")] = "",
+    protocol: Annotated[
+        str, typer.Option(help="How the epoch is chosen: last epoch, validation or test fold.")
+    ] = "last epoch",
+    quick: Annotated[bool, typer.Option("--quick", help="Run a small version that takes minutes.")] = False,
     workers: Workers = 1,
     backend: Backend = "joblib",
     scheduler: Scheduler = None,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Run an experiment of the paper, or what is left of it, and show our numbers beside the published ones."""
-    from bagwise.paper.recipes import RECIPES
+    """Run an experiment of the paper, or resume it, and print the results next to the published ones."""
+    from bagwise.paper import RECIPES
 
     output = Output(quiet, as_json)
     if experiment == "list":
-        titles = {**{name: recipe.title for name, recipe in RECIPES.items()}, FIGURES: "Pictures of bags and heatmaps"}
-        output.table("experiments", list(titles.items()))
-        output.result(titles)
+        titles = {
+            **{name: recipe.title for name, recipe in RECIPES.items()},
+            FIGURES: "Figures: bags with their weights, heatmaps",
+        }
+        output.print_table("experiments", list(titles.items()))
+        output.print_result(titles)
         return
     if experiment == FIGURES:
-        _draw(out / FIGURES, quick, output)
+        _plot(out / FIGURES, quick, output)
         return
-    where = chosen_workers(workers, backend, scheduler)
+    where = choose_workers(workers, backend, scheduler)
     if repeats is None:
         repeats = REPEATS_QUICK if quick else REPEATS
     _reproduce(experiment, out, repeats, only, protocol, quick, where, output)
 
 
-def _draw(folder: Path, quick: bool, output: Output) -> None:
-    from bagwise.paper.pictures import draw_pictures
+def _plot(folder: Path, quick: bool, output: Output) -> None:
+    from bagwise.paper import plot_paper_figures
 
-    with output.progress("pictures") as progress:
-        made = draw_pictures(folder, quick=quick, progress=progress)
-    for path in made:
-        output.wrote(path, "picture")
-    output.result({"folder": str(folder), "pictures": [str(path) for path in made]})
+    with output.show_progress("figures") as progress:
+        paths = plot_paper_figures(folder, quick=quick, progress=progress)
+    for path in paths:
+        output.print_written(path, "figure")
+    output.print_result({"folder": str(folder), "pictures": [str(path) for path in paths]})
 
 
 def _reproduce(
@@ -69,30 +76,26 @@ def _reproduce(
     only: str,
     protocol: str,
     quick: bool,
-    workers: "int | Cluster",
+    workers: "int | DaskCluster",
     output: Output,
 ) -> None:
-    from bagwise.paper.page import PAGE
-    from bagwise.paper.recipes import RECIPES
-    from bagwise.paper.reproduction import reproduce as run
-    from bagwise.paper.results import result_rows
-    from bagwise.paper.writing import FITS, RESULTS, TEXT, write_results
+    from bagwise.paper import FITS, PAGE, RECIPES, RESULTS, TEXT, make_result_rows, reproduce_experiment, write_results
 
-    words = [word.strip() for word in only.split(",") if word.strip()]
-    with output.progress("models") as progress:
-        place = run(
+    chosen = [name.strip() for name in only.split(",") if name.strip()]
+    with output.show_progress("models") as progress:
+        folder = reproduce_experiment(
             out,
             experiment,
             repeats=repeats,
             quick=quick,
-            only=words,
+            only=chosen,
             protocol=protocol,
             workers=workers,
             progress=progress,
         )
     recipe = RECIPES[experiment]
-    results = write_results(place, recipe, recipe.settings(repeats, quick))
-    output.say((place / TEXT).read_text(encoding="utf-8"))
-    for name, what in ((PAGE, "page"), (TEXT, "tables"), (RESULTS, "numbers"), (FITS, "every fit")):
-        output.wrote(place / name, what)
-    output.result({"folder": str(place), "page": str(place / PAGE), "results": result_rows(results)})
+    results = write_results(folder, recipe, recipe.settings(repeats, quick))
+    output.print((folder / TEXT).read_text(encoding="utf-8"))
+    for name, content in ((PAGE, "page"), (TEXT, "tables"), (RESULTS, "numbers"), (FITS, "every fit")):
+        output.print_written(folder / name, content)
+    output.print_result({"folder": str(folder), "page": str(folder / PAGE), "results": make_result_rows(results)})

@@ -1,4 +1,4 @@
-"""bagwise train: DATA and parameters → a run folder."""
+"""``bagwise train``: train a model on DATA and write a run folder."""
 
 import shlex
 from pathlib import Path
@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bagwise.cli.app import app
-from bagwise.cli.interruption import interruptible, tell_the_way_on
-from bagwise.cli.needs import check_needs
+from bagwise.cli.application import app
+from bagwise.cli.interruption import handle_interruption, print_resume_hint
+from bagwise.cli.options import DataArgument, DataOption, add_parameters, gather_parameters, read_options
 from bagwise.cli.output import Json, Output, Quiet
-from bagwise.cli.parameters import gather, read_options, with_parameters
+from bagwise.cli.preflight import check_requirements
 
 if TYPE_CHECKING:
     from bagwise.runs import Run
@@ -19,92 +19,104 @@ EXAMPLE = "Example: bagwise train digits runs/first --pooling gated-attention --
 
 
 @app.command(epilog=EXAMPLE)
-@with_parameters
+@add_parameters
 def train(
-    data: Annotated[str, typer.Argument(help="A data set's name, a folder of bags, a table, or a folder of images.")],
-    run: Annotated[Path, typer.Argument(help="The folder to write the run to.")],
-    test: Annotated[str | None, typer.Option(help="Share of the bags, or other DATA, to test on.")] = None,
+    data: DataArgument,
+    run: Annotated[Path, typer.Argument(help="Folder to write the run to.")],
+    test: Annotated[
+        str | None,
+        typer.Option(
+            help="Share of the bags to hold out for testing, or other DATA to test on. "
+            "[default: the data set's own test bags, else 0.2]"
+        ),
+    ] = None,
     splits: Annotated[
-        Path | None, typer.Option(help="A file with the columns train, val, test: which bags are for what.")
+        Path | None,
+        typer.Option(help="csv file with the columns train, val and test, instead of --test. [default: none]"),
     ] = None,
     ungrouped: Annotated[
-        bool, typer.Option("--ungrouped", help="Let bags of a group (a patient) be trained on and tested on.")
+        bool, typer.Option("--ungrouped", help="Allow bags of one group (patient) in both training and test.")
     ] = False,
-    data_option: Annotated[list[str] | None, typer.Option(help="NAME=VALUE for the data set's loader.")] = None,
+    data_option: DataOption = None,
     preset: Annotated[
-        str | None, typer.Option(help="bagwise: gated attention, augmented and averaged; other flags win.")
+        str | None,
+        typer.Option(
+            help="Named set of parameters; bagwise is gated attention with augmentation and averaged weights. "
+            "Other flags take precedence. [default: none]"
+        ),
     ] = None,
-    config: Annotated[Path | None, typer.Option(help="TOML file of the same words; flags win.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was cut.")] = False,
+    config: Annotated[
+        Path | None, typer.Option(help="TOML file of the same parameters; flags take precedence. [default: none]")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted run.")] = False,
     quiet: Quiet = False,
     as_json: Json = False,
     **flags: Any,
 ) -> None:
-    """Train a model on DATA and write everything about it to the folder RUN.
+    """Train a model on DATA and write the model, its predictions and its metrics to the folder RUN.
 
-    Without --test the data set's own test bags are used, or a fifth of the bags, held out by class and by group.
+    Bags are held out by class, and bags of one group (patient) stay together.
     """
-    parameters, options = gather(flags, config)
-    check_needs(data, test, engine=parameters.get("engine"))
+    parameters, options = gather_parameters(flags, config)
+    check_requirements(data, test, engine=parameters.get("engine"))
     if preset is not None:
-        from bagwise.estimators.presets import preset as preset_parameters
+        from bagwise.estimators import get_preset
 
-        parameters = {**preset_parameters(preset), **parameters}
+        parameters = {**get_preset(preset), **parameters}
     source = {
         "data": data,
         "options": options | read_options(data_option or []),
-        "test": _test(test),
+        "test": _parse_test(test),
         "splits": None if splits is None else str(splits),
         "ungrouped": ungrouped or None,
     }
-    run_to_the_end(run, {"data": source, "parameters": parameters}, resume, Output(quiet, as_json))
+    run_training(run, {"data": source, "parameters": parameters}, resume, Output(quiet, as_json))
 
 
-def run_to_the_end(folder: Path, description: dict[str, Any], resume: bool, output: Output) -> None:
-    """Train, report, and print what was found; an interruption is saved, and told how to go on."""
+def run_training(folder: Path, description: dict[str, Any], resume: bool, output: Output) -> None:
+    """Train, write the report and print the results; an interrupted training is saved and can be resumed."""
+    from bagwise.parallel import join_ranks
     from bagwise.report import write_report
-    from bagwise.runs import assist, execute
-    from bagwise.runs.run import PARAMETERS
-    from bagwise.training import Progress, ProgressBar, TrainingStopped
-    from bagwise.training.ranks import joined
+    from bagwise.runs import PARAMETERS, assist_run, execute_run
+    from bagwise.training import TrainingProgress, TrainingProgressBar, TrainingStopped
 
-    with interruptible() as interruption, joined() as ranks:
+    with handle_interruption() as interruption, join_ranks() as ranks:
         try:
             if not ranks.first:
-                assist(interruption.requested)
+                assist_run(interruption.requested)
                 return
-            progress = ProgressBar() if output.talks else Progress()
-            run = execute(folder, description, resume=resume, progress=progress, should_stop=interruption.requested)
+            progress = TrainingProgressBar() if output.is_verbose else TrainingProgress()
+            run = execute_run(folder, description, resume=resume, progress=progress, should_stop=interruption.requested)
             report = write_report(run)
         except (TrainingStopped, KeyboardInterrupt):
-            if not (folder / PARAMETERS).exists():  # not yet begun: the same command begins it
+            if not (folder / PARAMETERS).exists():  # nothing was saved yet: the same command starts it
                 raise
             if ranks.first:
-                words = ["train", description["data"]["data"], str(folder), "--resume"]
-                tell_the_way_on([*_start(ranks.size), *words])
+                arguments = ["train", description["data"]["data"], str(folder), "--resume"]
+                print_resume_hint([*_make_launcher(ranks.size), *arguments])
             raise typer.Exit(interruption.exit_code) from None
-    _tell(output, run, report)
+    _print_run(output, run, report)
 
 
-def _start(n_processes: int) -> list[str]:
-    """The words that start bagwise, on so many processes."""
+def _make_launcher(n_processes: int) -> list[str]:
+    """The words that start bagwise on this many processes."""
     return ["bagwise"] if n_processes == 1 else ["torchrun", f"--nproc-per-node={n_processes}", "-m", "bagwise"]
 
 
-def _tell(output: Output, run: "Run", report: Path) -> None:
-    output.metrics(run.metrics)
-    output.empty(run.manifest.get("set_aside", []))
+def _print_run(output: Output, run: "Run", report: Path) -> None:
+    output.print_metrics(run.metrics)
+    output.print_empty_bags(run.manifest.get("set_aside", []))
     if run.environment.get("device", "cpu") != "cpu":
-        output.say(f"repeated, this run gives {run.environment['repeatable']}")
-    output.wrote(run.folder, "run")
-    output.wrote(report, "report")
-    viewing = shlex.join(["bagwise", "view", str(run.folder)])
-    output.say(f"next: open {report} in a browser, or look at the bags: {viewing}")
-    output.result({"run": str(run.folder), "report": str(report), "metrics": run.metrics})
+        output.print(f"a repetition of this run gives {run.environment['repeatable']}")
+    output.print_written(run.folder, "run")
+    output.print_written(report, "report")
+    view_command = shlex.join(["bagwise", "view", str(run.folder)])
+    output.print(f"next: open {report} in a browser, or explore the bags with: {view_command}")
+    output.print_result({"run": str(run.folder), "report": str(report), "metrics": run.metrics})
 
 
-def _test(value: str | None) -> float | str | None:
-    """A share where it is a number, else DATA."""
+def _parse_test(value: str | None) -> float | str | None:
+    """Return a number as a share, and anything else as DATA."""
     try:
         return None if value is None else float(value)
     except ValueError:

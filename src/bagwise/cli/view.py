@@ -1,38 +1,38 @@
-"""bagwise view: look at a run's bags, and at what decided in them, in the browser."""
+"""``bagwise view``: explore the bags of a run in the browser."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from bagwise.cli.app import app
+from bagwise.cli.application import app
 from bagwise.cli.output import Json, Output, Quiet
 
 
 @app.command(epilog="Example: bagwise view runs/first")
 def view(
-    run: Annotated[Path, typer.Argument(help="A run's folder, a folder of runs, or a run's report.")],
-    slides: Annotated[Path | None, typer.Option(help="The folder of the slides or images that the bags show.")] = None,
-    port: Annotated[int, typer.Option(help="Where to listen; 0 takes a port that is free.")] = 0,
+    run: Annotated[Path, typer.Argument(help="Folder of a run, folder of several runs, or report of a run.")],
+    slides: Annotated[
+        Path | None, typer.Option(help="Folder of the slides or images. [default: the images of the data, if any]")
+    ] = None,
+    port: Annotated[int, typer.Option(help="Port to listen on; 0 takes a free one.")] = 0,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")] = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Show the bags of a run in the browser: images, weights, contributions, the instances that decided.
+    """Show the bags of a run in the browser: images, weights, contributions and the most important instances.
 
-    The viewer answers this machine alone, and only reads. For a run on another machine, start it there with
-    --port 8000 --no-browser, type `ssh -L 8000:127.0.0.1:8000 MACHINE` here, and open http://127.0.0.1:8000/.
+    The viewer answers requests from this machine only, and never writes. For a run on another machine, start it there
+    with --port 8000 --no-browser, run `ssh -L 8000:127.0.0.1:8000 MACHINE` here, and open http://127.0.0.1:8000/.
     """
-    from bagwise.viewer.server import address_of, check_packages, serve, take_port
+    from bagwise.viewer import bind_port, check_viewer_packages, get_address, run_server
 
-    check_packages()
+    check_viewer_packages()
     output = Output(quiet, as_json)
-    with take_port(port) as listening:
-        from bagwise.viewer.opening import open_runs
-        from bagwise.viewer.routes import make_app
-        from bagwise.viewer.session import Session
+    with bind_port(port) as listening:
+        from bagwise.viewer import Session, make_app, open_runs
 
         session = Session(open_runs(run), slides)
-        output.say(f"showing {run} at {address_of(listening)} (Ctrl-C ends it)")
-        output.result({"address": address_of(listening)})
-        serve(make_app(session), listening, not no_browser, session.warm)
+        output.print(f"showing {run} at {get_address(listening)} (stop with Ctrl-C)")
+        output.print_result({"address": get_address(listening)})
+        run_server(make_app(session), listening, not no_browser, session.warm)

@@ -1,71 +1,162 @@
-"""Probabilities of methods that only score: a slope, fitted to scores of bags that were held out of the fit.
+"""Calibrated probabilities, fitted to bags that were held out of the fit.
+
+A **slope** turns the scores of a method into probabilities:
 
     p(Y = 1) = sigm(a · score)        a > 0
 
-One number and no offset: the calibrated probability passes one half where the score passes zero, so it never
-contradicts the decision (Platt's second parameter would). Scores of the training bags themselves are far too sure.
-As in Platt (1999) a label is taken to be right with probability (n + 1) / (n + 2) only: bags that all came out right
-do not make the next one certain.
+It has one parameter and no offset: the probability crosses one half where the score crosses zero, so it never
+contradicts the decision (Platt's second parameter would). Scores of the training bags themselves are overconfident.
+
+A **temperature** rescales probabilities, and a **threshold** replaces one half in the decision between two classes:
+
+    p′ ∝ p^(1/T)                    T maximises the likelihood of the held-out bags (Guo et al. 2017)
+    positive where p′ > t           t maximises recall + specificity on them
+
+As in Platt (1999), the fits of slope and temperature assume that each of n labels is right with probability
+(n + 1) / (n + 2) only: if all held-out bags are predicted correctly, the next one is still not certain.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
 from scipy.optimize import minimize_scalar
 
+from bagwise.arguments import check_real_number
+from bagwise.bags import make_stratified_folds
 from bagwise.errors import InputError
-from bagwise.folds import stratified_folds
-from bagwise.likelihoods import Likelihood
+from bagwise.targets import EVEN, Likelihood, clip_log, make_likelihood
 
-STEEPEST = 7.0  # |log a|: a thousandfold either way
+MAX_LOG_SLOPE = 7.0  # bound of |log a|: a factor of about a thousand in both directions
 
 
 def check_folds(folds: Any) -> None:
-    """Refuse what is no number of folds."""
+    """Reject a value of the parameter ``calibration`` that is not a number of folds."""
     if isinstance(folds, bool) or not isinstance(folds, int | np.integer) or folds < 0 or folds == 1:
-        raise InputError(f"calibration is {folds!r}; give the number of folds, 2 or more, or 0 for none")
+        raise InputError(f"calibration is {folds!r}; it must be the number of folds, 2 or more, or 0 for none")
 
 
-def held_out_scores(
+def compute_held_out_scores(
     score: Callable[[np.ndarray, np.ndarray], np.ndarray],
     targets: np.ndarray,
     groups: np.ndarray | None,
     n_folds: int,
     seed: int,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The bags that could be held out, and their scores by ``score(kept, held)``; none where a class is too rare."""
+    """Return the rows that could be held out, and their scores by ``score(training rows, held-out rows)``.
+
+    Both are empty if a class or the groups are too few for two folds.
+    """
     n_groups = len(targets) if groups is None else len(np.unique(groups))
     n_folds = min(n_folds, int(np.bincount(targets).min()), n_groups)
     if n_folds < 2:
         return np.array([], dtype=int), np.array([])
     n_classes = len(np.unique(targets))
     folds = [
-        (kept, held)
-        for kept, held in stratified_folds(targets, groups, n_folds, seed)
-        if len(np.unique(targets[kept])) == n_classes and len(held)
+        (training, held_out)
+        for training, held_out in make_stratified_folds(targets, groups, n_folds, seed)
+        if len(np.unique(targets[training])) == n_classes and len(held_out)
     ]
     if not folds:
         return np.array([], dtype=int), np.array([])
-    return np.concatenate([held for _, held in folds]), np.concatenate([score(*fold) for fold in folds])
+    return np.concatenate([held_out for _, held_out in folds]), np.concatenate([score(*fold) for fold in folds])
 
 
 def fit_slope(likelihood: Likelihood, scores: np.ndarray, targets: np.ndarray) -> float:
-    """The slope of the greatest likelihood.
+    """Return the slope of maximum likelihood.
 
-    >>> from bagwise.likelihoods import Bernoulli
+    >>> from bagwise.targets import Bernoulli
     >>> bool(fit_slope(Bernoulli(), np.array([[-9.0], [9.0], [-9.0], [9.0]]), np.array([0, 1, 1, 0])) < 0.01)
     True
     """
     values = torch.from_numpy(np.asarray(scores, dtype=np.float64))
-    doubt = 1 / (len(targets) + 2)
+    label_noise = 1 / (len(targets) + 2)
     n_classes = int(likelihood.log_probabilities(values[:1]).shape[1])
-    trust = np.full((len(targets), n_classes), doubt / (n_classes - 1))
-    trust[np.arange(len(targets)), targets] = 1 - doubt
+    smoothed = np.full((len(targets), n_classes), label_noise / (n_classes - 1))
+    smoothed[np.arange(len(targets)), targets] = 1 - label_noise
 
-    def loss(log_slope: float) -> float:
+    def compute_loss(log_slope: float) -> float:
         log_probabilities = likelihood.log_probabilities(values * float(np.exp(log_slope))).numpy()
-        return float(-(trust * log_probabilities).sum(axis=1).mean())
+        return float(-(smoothed * log_probabilities).sum(axis=1).mean())
 
-    return float(np.exp(minimize_scalar(loss, bounds=(-STEEPEST, STEEPEST), method="bounded").x))
+    return float(np.exp(minimize_scalar(compute_loss, bounds=(-MAX_LOG_SLOPE, MAX_LOG_SLOPE), method="bounded").x))
+
+
+@dataclass(frozen=True)
+class Adjustment:
+    """A temperature and a decision threshold; the defaults change nothing.
+
+    Parameters
+    ----------
+    temperature : float, default=1.0
+        T in p′ ∝ p^(1/T).
+    threshold : float, default=0.5
+        The probability above which the second of two classes is predicted.
+
+    Examples
+    --------
+    >>> Adjustment(temperature=2.0).apply(np.array([[0.2, 0.8]])).round(3)
+    array([[0.333, 0.667]])
+    """
+
+    temperature: float = 1.0
+    threshold: float = EVEN
+
+    def apply(self, probabilities: np.ndarray) -> np.ndarray:
+        """Rescale probabilities by the temperature; with two classes the order of the bags stays the same.
+
+        Parameters
+        ----------
+        probabilities : ndarray of shape (n_bags, n_classes)
+
+        Returns
+        -------
+        ndarray of shape (n_bags, n_classes)
+        """
+        if self.temperature == 1.0:
+            return probabilities
+        return torch.softmax(clip_log(probabilities) / self.temperature, dim=1).numpy()
+
+
+def restore_adjustment(metadata: dict[str, Any]) -> Adjustment:
+    """Return the adjustment of a saved model; impossible values are rejected."""
+    return Adjustment(
+        check_real_number("temperature", metadata["temperature"], above=0),
+        check_real_number("threshold", metadata["threshold"], minimum=0),
+    )
+
+
+def learn_adjustment(
+    probabilities: np.ndarray, targets: np.ndarray, *, temperature: bool, threshold: bool
+) -> Adjustment:
+    """Fit a temperature, a threshold or both to held-out bags."""
+    scaling = Adjustment(_fit_temperature(probabilities, targets) if temperature else 1.0)
+    positive = scaling.apply(probabilities)[:, 1]
+    return Adjustment(scaling.temperature, _fit_threshold(positive, targets == 1) if threshold else EVEN)
+
+
+def check_threshold(threshold: bool, n_classes: int) -> None:
+    """Reject a threshold for more than two classes."""
+    if threshold and n_classes > 2:
+        raise InputError(
+            f"a threshold decides between two classes, and y has {n_classes}; leave it out (threshold=False)"
+        )
+
+
+def _fit_temperature(probabilities: np.ndarray, targets: np.ndarray) -> float:
+    likelihood = make_likelihood(probabilities.shape[1])
+    return 1 / fit_slope(likelihood, likelihood.scores(clip_log(probabilities)).numpy(), targets)
+
+
+def _fit_threshold(probabilities: np.ndarray, positive: np.ndarray) -> float:
+    """Return the middle of the gap that separates the classes best; among equals, the one nearest to one half."""
+    values = np.unique(probabilities)
+    if positive.all() or not positive.any() or len(values) == 1:
+        return EVEN
+    candidates = (values[1:] + values[:-1]) / 2
+    recall = np.array([(probabilities[positive] > candidate).mean() for candidate in candidates])
+    specificity = np.array([(probabilities[~positive] < candidate).mean() for candidate in candidates])
+    best = candidates[np.isclose(recall + specificity, (recall + specificity).max())]
+    return float(best[np.abs(best - EVEN).argmin()])

@@ -1,8 +1,5 @@
-"""Evaluation: metrics of bags and of key instances, with honest intervals."""
+"""Evaluation: metrics of bags and key instances, confidence intervals, protocols, cross-validation."""
 
-from bagwise.evaluation.bag_metrics import bag_metrics
-from bagwise.evaluation.instance_metrics import instance_metrics
-from bagwise.evaluation.intervals import bootstrap
-from bagwise.evaluation.judging import Evaluation, evaluate
+import lazy_loader
 
-__all__ = ["Evaluation", "bag_metrics", "bootstrap", "evaluate", "instance_metrics"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,73 +1,96 @@
-"""Key-instance metrics: do the weights, or the scores, point at the instances that made the bag positive?
+"""Key-instance metrics: do the weights, or the instance scores, point to the instances that made the bag positive?
 
-They are taken within each bag that holds both kinds of instance, then averaged over bags: weights of different bags
-are not comparable, because they sum to one in a small bag and in a large one. The pooled ones, over all instances of
-those bags at once, stand beside for scores, which are comparable, and for comparison with other work.
+The metrics are computed within each bag that has both key and other instances, and then averaged over these bags.
+Weights of different bags are not comparable, because they sum to one in a small bag as in a large one. The pooled
+metrics, over the instances of all these bags at once, are meant for scores, which are comparable, and for comparison
+with other work.
 """
+
+from collections.abc import Sequence
 
 import numpy as np
 from scipy.special import entr
 
 from bagwise.bags import Bags
-from bagwise.evaluation.bag_metrics import auc, average_precision
+from bagwise.targets import compute_auc, compute_average_precision
 
-K = 5
+TOP_K = 5
 
-Values = dict[str, float | int | None]
+Metrics = dict[str, float | int | None]
 
 
-def instance_metrics(bags: Bags, values: np.ndarray) -> Values:
-    """Mean over bags of AUC, average precision, and the share of key instances among the first one and the first five.
+def compute_instance_metrics(bags: Bags, values: np.ndarray) -> Metrics:
+    """Compute how well weights or scores rank the key instances of each bag first.
 
-    ``values`` are weights or instance scores, (n_instances,); instance labels count as key where they are positive.
+    Parameters
+    ----------
+    bags : Bags
+        With instance labels; an instance is a key instance if its label is positive.
+    values : ndarray of shape (n_instances,)
+        Weights or instance scores.
+
+    Returns
+    -------
+    dict
+        ``auc``, ``average_precision``, ``top_1`` and ``top_k`` (share of key instances among the first and among the
+        five first), each averaged over the ``n_bags`` bags with both kinds of instance; ``pooled_auc`` and
+        ``pooled_average_precision`` over their instances at once. All but ``n_bags`` are None if there is no such bag.
+
+    Raises
+    ------
+    ValueError
+        If the bags have no instance labels.
     """
     if bags.instance_labels is None:
-        raise ValueError("bags have no instance labels to compare with")
+        raise ValueError("key-instance metrics need instance labels, and these bags have none")
     parts = [
         (bags.instance_labels[start:end] > 0, values[start:end])
         for start, end in zip(bags.offsets[:-1], bags.offsets[1:], strict=True)
     ]
-    mixed = [(key, own) for key, own in parts if key.any() and not key.all()]
+    mixed = [(is_key, bag_values) for is_key, bag_values in parts if is_key.any() and not is_key.all()]
     if not mixed:
         names = ("auc", "average_precision", "top_1", "top_k", "pooled_auc", "pooled_average_precision")
         return {**dict.fromkeys(names), "n_bags": 0}
-    keys, owns = (np.concatenate(each) for each in zip(*mixed, strict=True))
+    all_keys, all_values = (np.concatenate(arrays) for arrays in zip(*mixed, strict=True))
     return {
-        "auc": _mean([auc(key, own) for key, own in mixed]),
-        "average_precision": _mean([average_precision(key, own) for key, own in mixed]),
-        "top_1": _mean([top_precision(key, own, 1) for key, own in mixed]),
-        "top_k": _mean([top_precision(key, own, K) for key, own in mixed]),
-        "pooled_auc": auc(keys, owns),
-        "pooled_average_precision": average_precision(keys, owns),
+        "auc": _mean([compute_auc(is_key, bag_values) for is_key, bag_values in mixed]),
+        "average_precision": _mean([compute_average_precision(is_key, bag_values) for is_key, bag_values in mixed]),
+        "top_1": _mean([compute_top_precision(is_key, bag_values, 1) for is_key, bag_values in mixed]),
+        "top_k": _mean([compute_top_precision(is_key, bag_values, TOP_K) for is_key, bag_values in mixed]),
+        "pooled_auc": compute_auc(all_keys, all_values),
+        "pooled_average_precision": compute_average_precision(all_keys, all_values),
         "n_bags": len(mixed),
     }
 
 
-def sharing(bags: Bags, weights: np.ndarray) -> Values:
-    """How evenly instances share in the decision: entropy of a bag's weights / log K, mean over bags.
+def compute_top_precision(is_key: np.ndarray, values: np.ndarray, k: int) -> float:
+    """Compute the share of key instances among the k with the highest values (all of them in a smaller bag).
 
-    One is the mean operator, zero a single instance; bags of one instance say nothing.
+    Equal values share their ranks: the result is the mean over all orders of tied instances.
 
-    >>> bags = Bags.from_list([[[0.0], [1.0]], [[0.0], [1.0]], [[2.0]]])
-    >>> sharing(bags, np.array([0.5, 0.5, 1.0, 0.0, 1.0]))
-    {'evenness': 0.5, 'n_bags': 2}
-    """
-    parts = [own for own in np.split(np.asarray(weights, dtype=float), bags.offsets[1:-1]) if len(own) > 1]
-    found = [float(entr(own).sum() / np.log(len(own))) for own in parts]
-    return {"evenness": _mean(list(found)) if found else None, "n_bags": len(found)}
-
-
-def top_precision(key: np.ndarray, values: np.ndarray, k: int) -> float:
-    """The share of key instances among the k highest (all, if there are fewer); equal values share their places.
-
-    >>> top_precision(np.array([True, False, False]), np.array([0.5, 0.5, 0.0]), 1)
+    >>> compute_top_precision(np.array([True, False, False]), np.array([0.5, 0.5, 0.0]), 1)
     0.5
     """
     k = min(k, len(values))
-    last = np.partition(values, -k)[-k]
-    above, level = values > last, values == last
-    return float((key[above].sum() + key[level].mean() * (k - above.sum())) / k)
+    lowest = np.partition(values, -k)[-k]
+    above, tied = values > lowest, values == lowest
+    return float((is_key[above].sum() + is_key[tied].mean() * (k - above.sum())) / k)
 
 
-def _mean(values: list[float | None]) -> float:
+def measure_concentration(bags: Bags, weights: np.ndarray) -> Metrics:
+    """Measure how evenly weights are distributed: entropy of a bag's weights / log K, averaged over bags.
+
+    The evenness is one for the mean operator and zero if a single instance has all the weight. Bags of one instance
+    are left out.
+
+    >>> bags = Bags.from_list([[[0.0], [1.0]], [[0.0], [1.0]], [[2.0]]])
+    >>> measure_concentration(bags, np.array([0.5, 0.5, 1.0, 0.0, 1.0]))
+    {'evenness': 0.5, 'n_bags': 2}
+    """
+    parts = np.split(np.asarray(weights, dtype=float), bags.offsets[1:-1])
+    evenness = [float(entr(part).sum() / np.log(len(part))) for part in parts if len(part) > 1]
+    return {"evenness": _mean(evenness) if evenness else None, "n_bags": len(evenness)}
+
+
+def _mean(values: Sequence[float | None]) -> float:
     return float(np.mean(np.array(values, dtype=float)))

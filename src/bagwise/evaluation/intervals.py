@@ -1,61 +1,267 @@
-"""Confidence intervals by the bootstrap: test bags are drawn again with replacement, whole groups at a time."""
+"""Confidence intervals and standard errors of metrics.
 
-from collections.abc import Iterator
+Bootstrap: test bags are resampled with replacement, whole groups at a time. It is used for a single evaluation, and for
+several fits that share one test set.
+
+Standard errors of a mean over folds. Each answers a different question:
+
+spread                standard deviation of the repeats' means: how much different folds change the mean
+standard_error        spread / √repeats: how precisely the mean over repeats is known
+fold_standard_error   standard deviation over the folds / √folds, mean over repeats (the "±" of many papers)
+corrected_error       √((1/n + n_test/n_train) s²) with n folds in total (Nadeau & Bengio 2003). Training sets overlap,
+                      so the naive error is too small; use this one to compare methods
+
+The corrected error assumes that every split is sampled anew. With one shared test set it would reflect only the seeds
+of the methods, and the score of twenty bags would look certain: the bootstrap is used there.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from scipy import stats
 
-from bagwise import randomness
-from bagwise.decisions import EVEN
-from bagwise.evaluation.bag_metrics import bag_metrics
-from bagwise.randomness import Purpose
+from bagwise.nn import Purpose, make_generator
+from bagwise.targets import EVEN, compute_bag_metrics
 
-DRAWS = 1000
-LEVEL = 0.95
+N_RESAMPLES = 1000
+CONFIDENCE_LEVEL = 0.95
+
+Interval = tuple[float, float]
 
 
-def bootstrap(
+def bootstrap_intervals(
     targets: np.ndarray,
     probabilities: np.ndarray,
     groups: np.ndarray | None = None,
     threshold: float = EVEN,
     seed: int = 0,
-) -> dict[str, tuple[float, float] | None]:
-    """The 95 % percentile interval of every metric over the test bags (the model stays the same).
+) -> dict[str, Interval | None]:
+    """Compute 95 % percentile intervals of every metric by resampling the test bags; the model stays the same.
 
-    A draw in which a metric is not defined is left out of that metric; None where most draws do not define it, as with
-    one group of a class.
+    Parameters
+    ----------
+    targets : ndarray of shape (n_bags,)
+        Class indices.
+    probabilities : ndarray of shape (n_bags, n_classes)
+    groups : ndarray of shape (n_bags,), default=None
+        If given, whole groups are resampled.
+    threshold : float, default=0.5
+        Decision threshold between two classes.
+    seed : int, default=0
+
+    Returns
+    -------
+    dict of str to (float, float) or None
+        Resamples in which a metric is undefined are left out for that metric. None if it is undefined in most of them,
+        as with a single group per class.
     """
-    drawn: dict[str, list[float | None]] = {}
-    for rows in draws(len(targets), groups, seed):
-        for name, value in bag_metrics(targets[rows], probabilities[rows], threshold).items():
-            drawn.setdefault(name, []).append(value)
-    return {name: percentiles(np.array(values, dtype=float)) for name, values in drawn.items()}
+    values: dict[str, list[float | None]] = {}
+    for rows in resample_bags(len(targets), groups, seed):
+        for name, value in compute_bag_metrics(targets[rows], probabilities[rows], threshold).items():
+            values.setdefault(name, []).append(value)
+    return {name: compute_percentiles(np.array(resampled, dtype=float)) for name, resampled in values.items()}
 
 
-def draws(n_bags: int, groups: np.ndarray | None = None, seed: int = 0) -> Iterator[np.ndarray]:
-    """Rows drawn again with replacement, whole groups at a time; the same whenever seed, bags and groups are."""
+def resample_bags(n_bags: int, groups: np.ndarray | None = None, seed: int = 0) -> Iterator[np.ndarray]:
+    """Yield rows sampled with replacement, whole groups at a time; equal arguments give equal samples."""
     owners = np.arange(n_bags) if groups is None else np.unique(groups, return_inverse=True)[1]
-    sizes, members = np.bincount(owners), np.argsort(owners, kind="stable")  # bags, group after group
+    sizes, members = np.bincount(owners), np.argsort(owners, kind="stable")  # members: bags, group after group
     starts = np.cumsum(sizes) - sizes
-    generator = randomness.generator(seed, Purpose.BOOTSTRAP)
-    for _ in range(DRAWS):
+    generator = make_generator(seed, Purpose.BOOTSTRAP)
+    for _ in range(N_RESAMPLES):
         chosen = generator.integers(len(sizes), size=len(sizes))
-        yield members[_spans(starts[chosen], sizes[chosen])]
+        yield members[_concatenate_ranges(starts[chosen], sizes[chosen])]
 
 
-def percentiles(values: np.ndarray) -> tuple[float, float] | None:
-    """Both ends of the interval of drawn values; what is NaN was not defined, and most must be."""
-    known, tail = values[~np.isnan(values)], (1 - LEVEL) / 2
+def _concatenate_ranges(starts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Concatenate the ranges start … start + size − 1.
+
+    >>> _concatenate_ranges(np.array([5, 0]), np.array([2, 3]))
+    array([5, 6, 0, 1, 2])
+    """
+    ends = np.cumsum(sizes)
+    return np.arange(ends[-1]) + np.repeat(starts - (ends - sizes), sizes)
+
+
+def compute_percentiles(values: np.ndarray) -> Interval | None:
+    """Compute the interval of resampled values, of which NaN are undefined; None if most of them are."""
+    known, tail = values[~np.isnan(values)], (1 - CONFIDENCE_LEVEL) / 2
     if 2 * len(known) < len(values) or not len(known):
         return None
     return float(np.quantile(known, tail)), float(np.quantile(known, 1 - tail))
 
 
-def _spans(starts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """The numbers start … start + size − 1 of each span, one span after the other.
+class StandardErrors(NamedTuple):
+    """The mean of a metric over folds with its standard errors; None where there are too few values.
 
-    >>> _spans(np.array([5, 0]), np.array([2, 3]))
-    array([5, 6, 0, 1, 2])
+    Attributes
+    ----------
+    mean : float or None
+    spread : float or None
+        Standard deviation of the repeats' means.
+    standard_error : float or None
+        spread / √repeats.
+    fold_standard_error : float or None
+        Standard deviation over folds / √folds, mean over repeats.
+    corrected_error : float or None
+        Corrected resampled standard error (Nadeau & Bengio 2003).
+    interval : tuple of two floats, or None
+        95 % interval of the mean.
+    interval_by : {"corrected error", "bootstrap"} or None
+        How the interval was computed: by the bootstrap where all fits share their test bags.
+    n_defined : int
+        Number of fits in which the metric is defined.
     """
-    ends = np.cumsum(sizes)
-    return np.arange(ends[-1]) + np.repeat(starts - (ends - sizes), sizes)
+
+    mean: float | None
+    spread: float | None
+    standard_error: float | None
+    fold_standard_error: float | None
+    corrected_error: float | None
+    interval: Interval | None
+    interval_by: Literal["corrected error", "bootstrap"] | None
+    n_defined: int
+
+
+def compute_errors(values: np.ndarray, test_share: float) -> StandardErrors:
+    """Compute the mean and the standard errors of a metric from its values per fold.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_repeats, n_folds)
+        NaN where the metric is undefined; these folds are left out.
+    test_share : float
+        Number of test bags / number of training bags of a fold.
+
+    Examples
+    --------
+    >>> compute_errors(np.array([[0.8, 0.9], [0.7, 0.8]]), test_share=1.0).mean
+    0.8
+    """
+    known = values[~np.isnan(values)]
+    if len(known) == 0:
+        return StandardErrors(**dict.fromkeys(StandardErrors._fields[:-1]), n_defined=0)
+    mean = float(known.mean())
+    repeat_means = np.array([np.nanmean(row) for row in values if not np.isnan(row).all()])
+    spread = float(repeat_means.std(ddof=1)) if len(repeat_means) > 1 else None
+    error = compute_corrected_error(known, test_share)
+    return StandardErrors(
+        mean=mean,
+        spread=spread,
+        standard_error=None if spread is None else spread / np.sqrt(len(repeat_means)),
+        fold_standard_error=compute_fold_error(values),
+        corrected_error=error,
+        interval=None if error is None else _compute_t_interval(mean, error, len(known)),
+        interval_by=None if error is None else "corrected error",
+        n_defined=len(known),
+    )
+
+
+def compute_fold_error(values: np.ndarray) -> float | None:
+    """Compute the standard error over the folds of each repeat, (n_repeats, n_folds), and average it over repeats."""
+    rows = [row[~np.isnan(row)] for row in values]
+    errors = [row.std(ddof=1) / np.sqrt(len(row)) for row in rows if len(row) > 1]
+    return float(np.mean(errors)) if errors else None
+
+
+def compute_corrected_error(values: np.ndarray, test_share: float) -> float | None:
+    """Compute the corrected resampled standard error of the mean of values over folds; None for a single value."""
+    if len(values) < 2:
+        return None
+    return float(np.sqrt((1 / len(values) + test_share) * values.var(ddof=1)))
+
+
+def _compute_t_interval(mean: float, error: float, count: int) -> Interval:
+    half_width = float(stats.t.ppf((1 + CONFIDENCE_LEVEL) / 2, count - 1)) * error
+    return mean - half_width, mean + half_width
+
+
+class Difference(NamedTuple):
+    """The difference of two methods on the same folds.
+
+    Attributes
+    ----------
+    mean : float
+        Mean of the first method minus mean of the second.
+    interval : tuple of two floats, or None
+        95 % interval.
+    p_value : float or None
+        Two-sided.
+    n_folds : int
+        Number of folds on which both methods have a value.
+    """
+
+    mean: float
+    interval: Interval | None
+    p_value: float | None
+    n_folds: int
+
+
+def compare_paired(first: np.ndarray, second: np.ndarray, test_share: float) -> Difference | None:
+    """Compare two methods on the same folds by the corrected resampled t test.
+
+    Both arrays have the shape (n_repeats, n_folds); None if there is no fold on which both have a value.
+    """
+    gaps = (first - second)[~np.isnan(first - second)]
+    if len(gaps) == 0:
+        return None
+    mean, error = float(gaps.mean()), compute_corrected_error(gaps.ravel(), test_share)
+    if error is None or (error == 0 and mean != 0):  # the same gap in a few folds proves nothing
+        return Difference(mean=mean, interval=None, p_value=None, n_folds=len(gaps))
+    if error == 0:
+        return Difference(mean=mean, interval=(mean, mean), p_value=1.0, n_folds=len(gaps))
+    p_value = float(2 * stats.t.sf(abs(mean) / error, len(gaps) - 1))
+    interval = _compute_t_interval(mean, error, len(gaps))
+    return Difference(mean=mean, interval=interval, p_value=p_value, n_folds=len(gaps))
+
+
+def share_test_bags(units: Sequence[dict[str, Any]]) -> bool:
+    """Check whether all fits are evaluated on the same bags.
+
+    Parameters
+    ----------
+    units : sequence of Unit
+
+    Returns
+    -------
+    bool
+    """
+    return len({tuple(unit["rows"]) for unit in units}) == 1
+
+
+def resample_metrics(units: Sequence[dict[str, Any]], part: str) -> dict[str, np.ndarray]:
+    """Resample every metric of bags or groups, averaged over fits that share their test bags.
+
+    Returns (n_resamples,) values per metric, NaN where it is undefined. Methods evaluated on the same bags get the same
+    resamples.
+    """
+    predictions = [unit["predictions"][part] for unit in units]
+    evaluated = [
+        (np.array(found["targets"]), np.array(found["probabilities"]), unit["threshold"])
+        for unit, found in zip(units, predictions, strict=True)
+    ]
+    groups = predictions[0].get("groups")
+    values: dict[str, list[float]] = {}
+    for rows in resample_bags(len(evaluated[0][0]), None if groups is None else np.array(groups)):
+        metrics = [
+            compute_bag_metrics(targets[rows], probabilities[rows], threshold)
+            for targets, probabilities, threshold in evaluated
+        ]
+        for name in metrics[0]:
+            values.setdefault(name, []).append(float(np.mean([_none_to_nan(found[name]) for found in metrics])))
+    return {name: np.array(resampled) for name, resampled in values.items()}
+
+
+def _none_to_nan(value: float | None) -> float:
+    return np.nan if value is None else value
+
+
+def resample_difference(first: np.ndarray, second: np.ndarray, mean: float, n_fits: int) -> Difference:
+    """Compare two methods on the same resamples: the p value counts how often the sign of their difference changes."""
+    gaps = (first - second)[~np.isnan(first - second)]
+    if len(gaps) == 0:
+        return Difference(mean=mean, interval=None, p_value=None, n_folds=n_fits)
+    reversed_sign = min(int((gaps <= 0).sum()), int((gaps >= 0).sum()))
+    p_value = min(1.0, 2 * (reversed_sign + 1) / (len(gaps) + 1))
+    return Difference(mean=mean, interval=compute_percentiles(gaps), p_value=p_value, n_folds=n_fits)

@@ -1,6 +1,7 @@
-"""Which bags are learned from and which are judged: repeated stratified folds, hold-outs, or splits from files.
+"""Evaluation protocols: which bags a model is fitted on and which it is evaluated on.
 
-Bags of a group (a patient) are never on both sides, unless the user says so and is warned.
+Repeated stratified folds, repeated hold-out, or splits read from files. Bags of a group (e.g. a patient) are never in
+both the training and the test part, unless the user allows it, which gives a warning.
 """
 
 import warnings
@@ -10,106 +11,191 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bagwise import randomness
-from bagwise.bags import Bags
+from bagwise.arguments import check_whole_number
+from bagwise.bags import Bags, hold_out, make_stratified_folds, read_split_file
 from bagwise.errors import InputError
-from bagwise.folds import stratified_folds
-from bagwise.formats.split_files import read_splits
-from bagwise.quantities import whole_number
-from bagwise.randomness import Purpose
-from bagwise.splits import hold_out
+from bagwise.nn import Purpose, random_integer
 
 
 class Split(NamedTuple):
-    """One fit and one judgement: rows to learn from, rows to judge, and where it stands in the protocol."""
+    """One fit and its evaluation.
+
+    Attributes
+    ----------
+    repeat : int
+        Number of the repeat within the protocol, from 0.
+    fold : int
+        Number of the fold within the repeat, from 0.
+    training : ndarray of int
+        Rows of the bags to fit on.
+    test : ndarray of int
+        Rows of the bags to evaluate on.
+    """
 
     repeat: int
     fold: int
     training: np.ndarray
     test: np.ndarray
 
+    @property
+    def title(self) -> str:
+        """The split as error messages name it."""
+        return f"repeat {self.repeat}, fold {self.fold}"
 
-def repeated_folds(
+
+def make_repeated_folds(
     bags: Bags, targets: np.ndarray, n_folds: int = 10, n_repeats: int = 1, seed: int = 0, grouped: bool = True
 ) -> list[Split]:
-    """Stratified k-fold cross-validation, repeated with other folds; by group where bags have groups.
+    """Make the splits of a repeated stratified k-fold cross-validation.
 
-    >>> from bagwise.datasets import load_dataset
+    Parameters
+    ----------
+    bags : Bags
+    targets : ndarray of shape (n_bags,)
+        Labels to stratify by.
+    n_folds : int, default=10
+    n_repeats : int, default=1
+        Each repeat has different folds.
+    seed : int, default=0
+    grouped : bool, default=True
+        Keep the bags of a group in the same fold, if the bags have groups.
+
+    Returns
+    -------
+    list of Split
+
+    Examples
+    --------
+    >>> from bagwise.data.datasets import load_dataset
     >>> bags = load_dataset("needles", n_bags=20)
-    >>> [len(split.test) for split in repeated_folds(bags, bags.labels, n_folds=5)]
+    >>> [len(split.test) for split in make_repeated_folds(bags, bags.labels, n_folds=5)]
     [4, 4, 4, 4, 4]
     """
-    whole_number("folds", n_folds, least=2)
-    whole_number("repeats", n_repeats, least=1)
-    _check_counts(targets, n_folds)
-    groups = apart(bags, grouped)
+    check_whole_number("folds", n_folds, minimum=2)
+    check_whole_number("repeats", n_repeats, minimum=1)
+    _check_class_counts(targets, n_folds)
+    groups = get_groups(bags, grouped)
     splits = []
     for repeat in range(n_repeats):
-        draw = randomness.integer(seed, Purpose.SPLIT, 2, repeat)
-        for fold, (training, test) in enumerate(stratified_folds(targets, groups, n_folds, draw)):
-            splits.append(Split(repeat, fold, training, test))
-    return checked(splits, groups)
+        repeat_seed = random_integer(seed, Purpose.SPLIT, 2, repeat)
+        for fold, (training, test) in enumerate(make_stratified_folds(targets, groups, n_folds, repeat_seed)):
+            splits.append(Split(repeat=repeat, fold=fold, training=training, test=test))
+    return check_splits(splits, groups)
 
 
-def repeated_hold_out(
-    bags: Bags, targets: np.ndarray, share: float = 0.2, n_repeats: int = 1, seed: int = 0, grouped: bool = True
-) -> list[Split]:
-    """A share of the bags held out, by class and by group, as often as asked."""
-    groups = apart(bags, grouped)
-    splits = []
-    for repeat in range(whole_number("repeats", n_repeats, least=1)):
-        draw = randomness.integer(seed, Purpose.SPLIT, 3, repeat)
-        splits.append(Split(repeat, 0, *hold_out(targets, groups, share, draw)))
-    return checked(splits, groups)
-
-
-def from_files(bags: Bags, paths: Sequence[str], grouped: bool = True) -> list[Split]:
-    """A split for each file (CLAM's splits_k.csv): its validation bags are learned from, like its training bags."""
-    if bags.names is None:
-        raise InputError("splits from files name their bags, and these bags have no names")
-    splits = []
-    for fold, path in enumerate(paths):
-        training, validation, test = read_splits(path).rows(bags.names, Path(path))
-        splits.append(Split(0, fold, np.sort(np.concatenate([training, validation])), np.sort(test)))
-    return checked(splits, apart(bags, grouped))
-
-
-def checked(splits: Sequence[Split], groups: np.ndarray | None) -> list[Split]:
-    """Splits that judge no bag, and no group, that was learned from; others are refused."""
-    for split in splits:
-        place = f"repeat {split.repeat}, fold {split.fold}"
-        if len(split.training) == 0 or len(split.test) == 0:
-            raise InputError(f"{place} has no {'training' if len(split.training) == 0 else 'test'} bags")
-        if shared := np.intersect1d(split.training, split.test).tolist():
-            raise InputError(f"{place} judges bags that it learns from: rows {shared[:5]}; keep the two sides apart")
-        if groups is not None and (shared := np.intersect1d(groups[split.training], groups[split.test]).tolist()):
-            raise InputError(
-                f"{place} has groups on both sides: {shared[:5]}; keep them together, or allow it: --ungrouped"
-            )
-    return list(splits)
-
-
-def check_classes(split: Split, labels: np.ndarray) -> None:
-    """Refuse a split whose training bags lack a class: what was fitted would not know it."""
-    missing = np.setdiff1d(labels, labels[split.training])
-    if len(missing):
+def _check_class_counts(targets: np.ndarray, n_folds: int) -> None:
+    smallest = int(np.unique(targets, return_counts=True)[1].min())
+    if smallest < n_folds:
         raise InputError(
-            f"repeat {split.repeat}, fold {split.fold} has no training bag of class '{missing[0]}': its bags lie "
-            "in too few groups, or the split leaves them out; ask for fewer folds, add bags, or split otherwise"
+            f"a class has only {smallest} bags, too few for {n_folds} folds; use at most --folds {max(smallest, 2)}"
         )
 
 
-def apart(bags: Bags, grouped: bool) -> np.ndarray | None:
-    """The groups whose bags must stay on one side of a split; None where the user lets them be torn apart."""
+def make_repeated_hold_out(
+    bags: Bags, targets: np.ndarray, share: float = 0.2, n_repeats: int = 1, seed: int = 0, grouped: bool = True
+) -> list[Split]:
+    """Make splits that hold out a random share of the bags, stratified by class.
+
+    Parameters
+    ----------
+    bags : Bags
+    targets : ndarray of shape (n_bags,)
+        Labels to stratify by.
+    share : float, default=0.2
+        Share of the bags to hold out, between 0 and 1.
+    n_repeats : int, default=1
+        Each repeat holds out different bags.
+    seed : int, default=0
+    grouped : bool, default=True
+        Keep the bags of a group together, if the bags have groups.
+
+    Returns
+    -------
+    list of Split
+    """
+    groups = get_groups(bags, grouped)
+    splits = []
+    for repeat in range(check_whole_number("repeats", n_repeats, minimum=1)):
+        repeat_seed = random_integer(seed, Purpose.SPLIT, 3, repeat)
+        training, test = hold_out(targets, groups, share, repeat_seed)
+        splits.append(Split(repeat=repeat, fold=0, training=training, test=test))
+    return check_splits(splits, groups)
+
+
+def read_splits(bags: Bags, paths: Sequence[str], grouped: bool = True) -> list[Split]:
+    """Read one split per file, in the format of CLAM's splits_k.csv; validation bags become training bags."""
+    if bags.names is None:
+        raise InputError("split files refer to bags by name, but these bags have no names")
+    splits = []
+    for fold, path in enumerate(paths):
+        training, validation, test = read_split_file(path).rows(bags.names, Path(path))
+        rows = np.sort(np.concatenate([training, validation]))
+        splits.append(Split(repeat=0, fold=fold, training=rows, test=np.sort(test)))
+    return check_splits(splits, get_groups(bags, grouped))
+
+
+def get_groups(bags: Bags, grouped: bool) -> np.ndarray | None:
+    """Return the groups that must not be divided between training and test bags.
+
+    Parameters
+    ----------
+    bags : Bags
+    grouped : bool
+        False allows a group to have training and test bags, with a warning if there are groups.
+
+    Returns
+    -------
+    ndarray of shape (n_bags,) or None
+        None if there are no groups, or if they may be divided.
+    """
     if bags.groups is not None and not grouped:
         warnings.warn(
-            "bags of one group (a patient) may be on both sides of a split: scores will be too good", stacklevel=3
+            "bags of one group (e.g. a patient) may be both in the training and in the test part: scores will be too "
+            "good",
+            stacklevel=3,
         )
         return None
     return bags.groups
 
 
-def _check_counts(targets: np.ndarray, n_folds: int) -> None:
-    fewest = int(np.unique(targets, return_counts=True)[1].min())
-    if fewest < n_folds:
-        raise InputError(f"a class has {fewest} bags, too few for {n_folds} folds; ask for at most {max(fewest, 2)}")
+def check_splits(splits: Sequence[Split], groups: np.ndarray | None) -> list[Split]:
+    """Check that no bag, and no group, is both in the training and in the test part of a split.
+
+    Parameters
+    ----------
+    splits : sequence of Split
+    groups : ndarray of shape (n_bags,) or None
+
+    Returns
+    -------
+    list of Split
+        The splits, unchanged.
+
+    Raises
+    ------
+    InputError
+        If a part is empty, or if a bag or group is in both parts.
+    """
+    for split in splits:
+        if len(split.training) == 0 or len(split.test) == 0:
+            raise InputError(f"{split.title} has no {'training' if len(split.training) == 0 else 'test'} bags")
+        if shared := np.intersect1d(split.training, split.test).tolist():
+            raise InputError(
+                f"{split.title} uses the same bags for training and test: rows {shared[:5]}; remove them from one part"
+            )
+        if groups is not None and (shared := np.intersect1d(groups[split.training], groups[split.test]).tolist()):
+            raise InputError(
+                f"{split.title} has groups in both the training and the test part: {shared[:5]}; keep the bags of a "
+                "group in one part, or allow this with --ungrouped"
+            )
+    return list(splits)
+
+
+def check_split_classes(split: Split, labels: np.ndarray) -> None:
+    """Refuse a split whose training bags lack a class: the fitted model would not know it."""
+    missing = np.setdiff1d(labels, labels[split.training])
+    if len(missing):
+        raise InputError(
+            f"{split.title} has no training bag of class '{missing[0]}': its bags are in too few groups, or the split "
+            "leaves them out; use fewer folds, add bags, or choose another split"
+        )

@@ -1,16 +1,5 @@
-"""Explanations: what each instance contributed to the decision on its bag, and how far to trust its weight."""
+"""Explanations: the contribution of each instance, and how far its weight can be trusted."""
 
-from bagwise.explain.contract import Explanation
-from bagwise.explain.curves import Curve, deletion_and_insertion
-from bagwise.explain.explaining import explain
-from bagwise.explain.trust import Trust, effective_number, judge_trust
+import lazy_loader
 
-__all__ = [
-    "Curve",
-    "Explanation",
-    "Trust",
-    "deletion_and_insertion",
-    "effective_number",
-    "explain",
-    "judge_trust",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,13 +1,19 @@
-"""Contributions in closed form, where the score of a bag is linear in its embeddings once the weights are known.
+"""Contributions in closed form, for models whose score is linear in the embeddings once the weights are known.
 
     s = g( Σₖ aₖ hₖ ),  g(z) = W z + b        cₖ = aₖ · W hₖ        baseline = b
 
-So it is under attention of any kind (with several heads: the sum over them), mean (aₖ = 1/K) and sum (aₖ = 1), if the
-head is linear; and for attention at instance level, which averages the linear scores W hₖ + b. The weights depend on
-the whole bag, so cₖ is an instance's part in this bag, not what the score would lose without it.
+This holds for attention of any kind (with several heads: the sum over the heads), mean (aₖ = 1/K) and sum (aₖ = 1)
+with a linear head, and for attention at instance level, which averages the linear scores W hₖ + b. The weights depend
+on the whole bag, so cₖ is the share of an instance in the score of this bag, not the change of the score if the
+instance were removed.
+
+The encoder runs as in a prediction, on its device and in its precision, over chunks of the bags that fit in memory.
+Pooling and head are copied to float64, so that the contributions sum to the score to the last digits.
 """
 
-from typing import NamedTuple
+import copy
+from collections.abc import Iterator
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import torch
@@ -15,31 +21,27 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional
 
-from bagwise import segments
 from bagwise.bags import Bags
-from bagwise.connections import Residual
-from bagwise.explain.contract import Attribution, by_class
-from bagwise.explain.encoding import embeddings, exact
-from bagwise.models import BagModel
-from bagwise.pooling import AdditivePooling, AttendedScores, AttentionPooling, Mean, Sum
-from bagwise.pooling.additive import Exponents, alone
-from bagwise.segments import Offsets
-from bagwise.training.batches import tensor
-from bagwise.training.streaming import Gathered
+from bagwise.explain.attribution import Attribution, expand_scores
+from bagwise.nn import BagModel, Offsets, Residual, segment_sum
+from bagwise.nn.pooling import AdditivePooling, AttendedScores, AttentionPooling, Exponents, Mean, Sum, make_rowless_terms
+from bagwise.training import ROWS_AT_ONCE, array_to_tensor, bags_to_tensors
+from bagwise.training.streaming import RowCollector, cut_pieces
 
+Part = TypeVar("Part", bound=nn.Module)
 LINEAR = (nn.Linear, nn.Identity, Residual)
 
 
 class LinearForm(NamedTuple):
-    """A model as the formula has it, in float64."""
+    """The parts of a model that appear in the formula, in float64."""
 
-    pooling: AdditivePooling  # gives the weights a
+    pooling: AdditivePooling  # computes the weights a
     head: nn.Module  # g
-    n_blocks: int  # in which g reads the embedding: one for each head of the attention
+    n_blocks: int  # blocks of columns of W: one per attention head
 
 
 def has_closed_form(model: BagModel) -> bool:
-    """Whether the score is linear in the embeddings: by the kind of the pooling and the head."""
+    """Return whether the score is linear in the embeddings, given the types of the pooling and the head."""
     if type(model.pooling) is AttendedScores:
         return type(model.pooling.classifier) in LINEAR and type(model.head) is nn.Identity
     averages = isinstance(model.pooling, AttentionPooling) or type(model.pooling) in (Mean, Sum)
@@ -47,53 +49,70 @@ def has_closed_form(model: BagModel) -> bool:
 
 
 @torch.inference_mode()
-def closed_form(model: BagModel, bags: Bags, device: torch.device) -> Attribution:
-    """The contributions of all instances; what is kept of an instance are a few numbers for each head and class."""
-    form = linear_form(model)
-    exponents, evidence = Gathered(bags.n_instances), Gathered(bags.n_instances)
-    for rows in embeddings(model, bags, device):
+def attribute_in_closed_form(model: BagModel, bags: Bags, device: torch.device) -> Attribution:
+    """Compute all contributions; per instance only a few numbers per attention head and class are stored."""
+    form = get_linear_form(model)
+    exponents, evidence = RowCollector(bags.n_instances), RowCollector(bags.n_instances)
+    for rows in compute_embeddings(model, bags, device):
         exponents.add(form.pooling.terms(rows).exponents)
-        evidence.add(evidence_of(form, rows).flatten(1))
-        bias = bias_of(form, rows)
-    shares = shares_of(form.pooling, exponents.rows, tensor(bags.offsets))
-    parts = evidence.rows.unflatten(1, (form.n_blocks, -1))
-    return _attribution((shares[:, :, None] * parts).sum(dim=1).numpy(), bias.numpy(), bags.offsets)
+        evidence.add(compute_evidence(form, rows).flatten(1))
+        bias = compute_bias(form, rows)
+    shares = compute_shares(form.pooling, exponents.rows, array_to_tensor(bags.offsets))
+    evidence_by_block = evidence.rows.unflatten(1, (form.n_blocks, -1))
+    contributions = expand_scores((shares[:, :, None] * evidence_by_block).sum(dim=1).numpy())
+    baseline = expand_scores(bias.numpy())[0]
+    sums = segment_sum(torch.from_numpy(contributions), array_to_tensor(bags.offsets)).numpy()
+    return Attribution(scores=baseline + sums, baseline=baseline, contributions=contributions, method="closed form")
 
 
-def linear_form(model: BagModel) -> LinearForm:
-    """The parts of a model that ``has_closed_form``."""
+def get_linear_form(model: BagModel) -> LinearForm:
+    """Return the parts of a model for which ``has_closed_form`` holds."""
     pooling = model.pooling
     if isinstance(pooling, AttendedScores):
-        return LinearForm(exact(pooling), exact(pooling.classifier), 1)
+        return LinearForm(to_float64(pooling), to_float64(pooling.classifier), 1)
     assert isinstance(pooling, AdditivePooling)
     heads = pooling.heads if isinstance(pooling, AttentionPooling) else 1
-    return LinearForm(exact(pooling), exact(model.head), heads)
+    return LinearForm(to_float64(pooling), to_float64(model.head), heads)
 
 
-def evidence_of(form: LinearForm, rows: Float[Tensor, "instances width"]) -> Float[Tensor, "instances blocks scores"]:
-    """W hₖ, for each block of the columns of W: the head of an embedding in that block, without its bias."""
-    width, bias = rows.shape[1], bias_of(form, rows)
-    placed = (functional.pad(rows, (n * width, (form.n_blocks - 1 - n) * width)) for n in range(form.n_blocks))
-    return torch.stack([form.head(each) - bias for each in placed], dim=1)
+def to_float64(part: Part) -> Part:
+    """Copy a module to float64 on the CPU (MPS has no float64), in evaluation mode."""
+    return copy.deepcopy(part).cpu().double().eval()
 
 
-def bias_of(form: LinearForm, rows: Float[Tensor, "instances width"]) -> Float[Tensor, "1 scores"]:
-    """b, the head of nothing."""
+def compute_embeddings(model: BagModel, bags: Bags, device: torch.device) -> Iterator[Float[Tensor, "instances width"]]:
+    """Yield the embeddings of all instances, in order and in chunks; the encoder's mode is restored afterwards."""
+    was_training = model.encoder.training
+    model.encoder.eval()
+    try:
+        for piece in cut_pieces(bags, np.arange(len(bags)), ROWS_AT_ONCE):
+            yield model.encoder(bags_to_tensors(piece.bags, device)[0]).cpu().double()
+    finally:
+        model.encoder.train(was_training)
+
+
+def compute_evidence(
+    form: LinearForm, rows: Float[Tensor, "instances width"]
+) -> Float[Tensor, "instances blocks scores"]:
+    """Compute W hₖ for each block of columns of W: the head of an embedding in that block, without the bias."""
+    width, bias = rows.shape[1], compute_bias(form, rows)
+    padded = (functional.pad(rows, (n * width, (form.n_blocks - 1 - n) * width)) for n in range(form.n_blocks))
+    return torch.stack([form.head(block) - bias for block in padded], dim=1)
+
+
+def compute_bias(form: LinearForm, rows: Float[Tensor, "instances width"]) -> Float[Tensor, "1 scores"]:
+    """Compute b, the head of a zero embedding."""
     return form.head(rows.new_zeros(1, form.n_blocks * rows.shape[1]))
 
 
-def shares_of(pooling: AdditivePooling, exponents: Exponents, offsets: Offsets) -> Float[Tensor, "instances blocks"]:
-    """The factors aₖ."""
-    totals = pooling.summarise(alone(exponents), offsets)
+def compute_shares(
+    pooling: AdditivePooling, exponents: Exponents, offsets: Offsets
+) -> Float[Tensor, "instances blocks"]:
+    """Compute the factors aₖ."""
+    totals = pooling.accumulate(make_rowless_terms(exponents), offsets)
     shares = pooling.weigh(exponents, totals, offsets)
     if isinstance(pooling, AttendedScores):
-        return shares.mean(dim=1, keepdim=True)  # heads vote: each averages the same scores
+        return shares.mean(dim=1, keepdim=True)  # every head averages the same scores
     if isinstance(pooling, Sum):
         return torch.ones_like(shares)
     return shares
-
-
-def _attribution(contributions: np.ndarray, bias: np.ndarray, offsets: np.ndarray) -> Attribution:
-    signed, baseline = by_class(contributions), by_class(bias)[0]
-    sums = segments.sum(torch.from_numpy(signed), tensor(offsets)).numpy()
-    return Attribution(baseline + sums, baseline, signed, "closed form")

@@ -1,9 +1,11 @@
-"""How far the weights of a bag can be trusted to point at its key instances.
+"""How reliably the weights of a bag identify its key instances.
 
-    effective number = exp( −Σₖ aₖ log aₖ )        of K instances: 1 if one has all the weight, K if all weigh the same
+    effective number of instances = exp( −Σₖ aₖ log aₖ )        1 if one instance has all the weight,
+                                                                K if all K weights are equal
 
-The effective number is the size of a bag of equal weights that has the same entropy. Warnings are facts about the
-weights, in words; that a mean weighs all alike, and a maximum one alone, is how these poolings work and no fault.
+The effective number is the size of a bag with equal weights and the same entropy. A warning states a fact about the
+weights. Mean pooling weights all instances equally and max pooling may weight a single one; that is how these poolings
+work and not an error.
 """
 
 from typing import NamedTuple
@@ -11,55 +13,132 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import entr
 
-COLLAPSED = 0.99  # the weight of one instance
-FLAT = 0.95  # the effective number, as a share of the instances
-UNSTEADY = 0.5  # the members' deviations, summed over a bag whose weights sum to one
-FEWEST = 5  # instances; in smaller bags a weight on one, or on all, says little
+from bagwise.io import JsonObject
+from bagwise.runs import Run
+
+COLLAPSED = 0.99  # weight of a single instance
+FLAT = 0.95  # effective number, as a share of the instances
+UNSTABLE = 0.5  # standard deviations over models, summed over a bag whose weights sum to one
+MIN_INSTANCES = 5  # in smaller bags, a weight on one instance or equal weights mean little
 
 
 class Trust(NamedTuple):
-    """What speaks for or against the weights of each bag."""
+    """Reliability of the weights of each bag.
 
-    effective_number: np.ndarray  # (n_bags,)
-    top_weight: np.ndarray  # (n_bags,), the greatest weight
-    warnings: list[list[str]]  # for each bag, plain sentences; none where nothing is wrong
+    Attributes
+    ----------
+    effective_number : ndarray of shape (n_bags,)
+        Effective number of instances.
+    top_weight : ndarray of shape (n_bags,)
+        The largest weight.
+    warnings : list of list of str
+        For each bag, warnings in plain English; empty if there are none.
+    """
+
+    effective_number: np.ndarray
+    top_weight: np.ndarray
+    warnings: list[list[str]]
 
 
-def effective_number(weights: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """The number of instances that count in each bag, (n_bags,), from 1 to K.
+def assess_trust(weights: np.ndarray, offsets: np.ndarray, spread: np.ndarray | None = None) -> Trust:
+    """Compute the effective number of instances, the largest weight and warnings for each bag.
 
-    >>> effective_number(np.array([0.5, 0.5, 0.0, 1.0]), np.array([0, 3, 4])).round(12).tolist()
+    Parameters
+    ----------
+    weights : ndarray of shape (n_instances,)
+        Weights that sum to one within each bag.
+    offsets : ndarray of shape (n_bags + 1,)
+        Start of each bag in ``weights``, and the end.
+    spread : ndarray of shape (n_instances,), optional
+        Standard deviation of each weight over several models, for example ``ensemble.spread(bags).weights``.
+
+    Returns
+    -------
+    Trust
+        The assessment of each bag.
+
+    Examples
+    --------
+    >>> assess_trust(np.array([0.5, 0.5, 1.0]), np.array([0, 2, 3])).top_weight.tolist()
+    [0.5, 1.0]
+    """
+    sizes, effective_number = np.diff(offsets), compute_effective_number(weights, offsets)
+    top_weight = np.maximum.reduceat(weights, offsets[:-1])
+    deviation = np.zeros(len(sizes)) if spread is None else np.add.reduceat(spread, offsets[:-1])
+    warnings = [
+        _find_warnings(size=size, effective_number=effective, top_weight=top, deviation=total)
+        for size, effective, top, total in zip(
+            sizes.tolist(), effective_number.tolist(), top_weight.tolist(), deviation.tolist(), strict=True
+        )
+    ]
+    return Trust(effective_number, top_weight, warnings)
+
+
+def compute_effective_number(weights: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """Compute the effective number of instances of each bag.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_instances,)
+        Non-negative weights; they are normalised within each bag.
+    offsets : ndarray of shape (n_bags + 1,)
+        Start of each bag in ``weights``, and the end.
+
+    Returns
+    -------
+    ndarray of shape (n_bags,)
+        Values from 1 to the number of instances.
+
+    Examples
+    --------
+    >>> compute_effective_number(np.array([0.5, 0.5, 0.0, 1.0]), np.array([0, 3, 4])).round(12).tolist()
     [2.0, 1.0]
     """
     sizes, starts = np.diff(offsets), offsets[:-1]
     wide = weights.astype(np.float64)
-    shares = wide / np.add.reduceat(wide, starts).repeat(sizes)  # float32 weights sum to one only nearly
+    shares = wide / np.add.reduceat(wide, starts).repeat(sizes)  # float32 weights sum to one only approximately
     return np.exp(np.add.reduceat(entr(shares), starts)).clip(1, sizes)
 
 
-def judge_trust(weights: np.ndarray, offsets: np.ndarray, spread: np.ndarray | None = None) -> Trust:
-    """The effective number, the top weight, and warnings.
+def make_overview_rows(run: Run) -> list[JsonObject]:
+    """Return one row per test bag, with its prediction and the reliability of its weights.
 
-    spread : (n_instances,) how far the members of an ensemble differ: ``ensemble.spread(bags).weights``
+    Parameters
+    ----------
+    run : Run
+        A finished run; the rows are made from its files, without a new prediction.
+
+    Returns
+    -------
+    list of dict
+        The columns of predictions.csv, effective_number, top_weight and warnings.
     """
-    sizes, effective = np.diff(offsets), effective_number(weights, offsets)
-    top = np.maximum.reduceat(weights, offsets[:-1])
-    apart = np.zeros(len(sizes)) if spread is None else np.add.reduceat(spread, offsets[:-1])
-    facts = zip(sizes.tolist(), effective.tolist(), top.tolist(), apart.tolist(), strict=True)
-    return Trust(effective, top, [_warnings(*each) for each in facts])
+    trust = assess_trust(run.weights, run.offsets)
+    return [
+        {
+            **row,
+            "effective_number": repr(float(trust.effective_number[bag])),
+            "top_weight": repr(float(trust.top_weight[bag])),
+            "warnings": "; ".join(trust.warnings[bag]),
+        }
+        for bag, row in enumerate(run.predictions)
+    ]
 
 
-def _warnings(size: int, effective: float, top: float, apart: float) -> list[str]:
+def _find_warnings(size: int, effective_number: float, top_weight: float, deviation: float) -> list[str]:
     found = []
-    if size >= FEWEST and top >= COLLAPSED:
-        found.append(f"the weights have collapsed on one of {size} instances: the decision rests on it alone")
-    if size >= FEWEST and effective >= FLAT * size:
+    if size >= MIN_INSTANCES and top_weight >= COLLAPSED:
         found.append(
-            f"the weights are flat: as many as {effective:.1f} of {size} instances count, so they point at none"
+            f"the weights have collapsed onto one of {size} instances: the prediction depends on this instance alone"
         )
-    if apart >= UNSTEADY:
+    if size >= MIN_INSTANCES and effective_number >= FLAT * size:
         found.append(
-            f"the models disagree about the weights: these deviate by {apart:.0%} on average, "
-            "so another model may point at other instances"
+            f"the weights are flat: the effective number of instances is {effective_number:.1f} of {size}, "
+            "so the weights do not identify key instances"
+        )
+    if deviation >= UNSTABLE:
+        found.append(
+            f"the models disagree about the weights: the standard deviations sum to {deviation:.0%} of the total "
+            "weight, so another model may weight other instances"
         )
     return found

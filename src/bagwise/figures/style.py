@@ -1,4 +1,4 @@
-"""How figures look: colours for every eye, legible on white and on black, and nothing of a user's own matplotlibrc."""
+"""The style of figures: colour-blind safe, legible on white and on black, and independent of a user's matplotlibrc."""
 
 import contextlib
 from collections.abc import Iterator
@@ -7,18 +7,18 @@ from typing import Any
 import matplotlib
 from matplotlib.axes import Axes
 
-# Okabe & Ito (2008), without those too light for white paper; the first two are the furthest apart for every eye
+# Okabe & Ito (2008), without the colours too light for white paper; the first two are the easiest to tell apart
 BLUE, VERMILLION, GREEN, PURPLE = "#0072b2", "#d55e00", "#009e73", "#cc79a7"
 SERIES = (BLUE, VERMILLION, GREEN, PURPLE)
 DASHES = ("-", "--", ":", "-.")
-MOST_IN_LEGEND = 10
 COLOUR_MAP = "cividis"
-INK = "#5b6470"  # text and axes; ``svg_text`` turns it into the page's own colour
+INK = "#5b6470"  # text and axes; figure_to_svg replaces it with the text colour of the page
 FAINT = "#8b949e"
+MAX_LEGEND_ENTRIES = 10
 
-LOOK: Any = {
+RC_PARAMETERS: Any = {
     "text.color": INK,
-    "text.parse_math": False,  # names come from the data: a dollar sign in one is not mathematics
+    "text.parse_math": False,  # names come from the data: a dollar sign is not mathematics
     "axes.labelcolor": INK,
     "axes.edgecolor": FAINT,
     "xtick.color": FAINT,
@@ -40,44 +40,58 @@ LOOK: Any = {
 
 
 @contextlib.contextmanager
-def styled() -> Iterator[None]:
-    """Make figures in the house style within this block, whatever the user's own settings."""
+def use_style() -> Iterator[None]:
+    """Make figures in the style of bagwise during the block, whatever the user's own settings are."""
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
-        with matplotlib.rc_context(LOOK):
+        with matplotlib.rc_context(RC_PARAMETERS):
             yield
 
 
-def line_style(number: int) -> dict[str, Any]:
-    """Colour and dashes of the line of that number; sixteen lines can be told apart."""
+def get_line_style(number: int) -> dict[str, Any]:
+    """Return colour and dashes of a line; sixteen lines differ."""
     return {"color": SERIES[number % len(SERIES)], "linestyle": DASHES[number // len(SERIES) % len(DASHES)]}
 
 
-def unit_square(axes: Axes, across: str, up: str) -> None:
-    """Axes of two shares, each from zero to one, drawn square with a faint grid."""
-    axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xlabel=across, ylabel=up, aspect="equal")
+def set_unit_square(axes: Axes, x_label: str, y_label: str) -> None:
+    """Make both axes run from zero to one, with equal scales and a grid."""
+    axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xlabel=x_label, ylabel=y_label, aspect="equal")
     axes.set_xticks([0, 0.25, 0.5, 0.75, 1])
     axes.set_yticks([0, 0.25, 0.5, 0.75, 1])
-    grid(axes)
+    add_grid(axes)
 
 
-def grid(axes: Axes) -> None:
-    """A faint grid behind everything."""
+def add_grid(axes: Axes) -> None:
+    """Add a faint grid behind everything."""
     axes.grid(color=FAINT, alpha=0.25, linewidth=0.6)
     axes.set_axisbelow(True)
 
 
-def shortened(words: str, longest: int = 14) -> str:
-    """Words cut in the middle, because names of one kind often differ at their end.
-
-    >>> shortened("carcinoma, ductal, grade 3")
-    'carcinom…ade 3'
-    """
-    return words if len(words) <= longest else f"{words[: longest - 6]}…{words[-5:]}"
-
-
-def legend(axes: Axes, **options: Any) -> None:
-    """A legend whose words are taken as they are; above the axes, where it hides nothing, unless told otherwise."""
+def add_legend(axes: Axes, **options: Any) -> None:
+    """Add a legend without parsing mathematics; above the axes, where it hides nothing, unless options are given."""
     above = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "ncols": 2, "columnspacing": 1.2}
     for text in axes.legend(**(options or above)).get_texts():
         text.set_parse_math(False)
+
+
+def shorten_text(text: str, max_length: int = 14) -> str:
+    """Shorten a text in the middle, because names of one kind often differ at their end.
+
+    Parameters
+    ----------
+    text : str
+        Text to shorten.
+    max_length : int, default=14
+        Longest text that is kept as it is.
+
+    Returns
+    -------
+    str
+        Text of at most ``max_length`` characters.
+
+    Examples
+    --------
+    >>> shorten_text("carcinoma, ductal, grade 3")
+    'carcinom…ade 3'
+    """
+    return text if len(text) <= max_length else f"{text[: max_length - 6]}…{text[-5:]}"

@@ -1,7 +1,7 @@
-"""A figure as SVG text to stand inside a page: the same bytes each time, nothing from elsewhere, words for all readers.
+"""Conversion of a figure to SVG for embedding in a page: reproducible, self-contained, and readable by screen readers.
 
-The text stays text. Ink takes the colour of the page around it, and a page may brighten the series by defining
---series-1, --series-2 …. The names of elements are made the figure's own, so that many figures can share a page.
+Text stays text. Text and axes take the text colour of the page, and a page can change the colours of the series with
+--series-1, --series-2 …. All ids are prefixed with the name of the figure, so that many figures can share a page.
 """
 
 import io
@@ -21,54 +21,74 @@ PAGE_COLOURS = {INK: "currentColor"} | {
 }
 
 
-def svg_text(figure: Figure, name: str, title: str, description: str) -> str:
-    """The figure as an <svg> element without namespaces; ``name`` must be unique in the page."""
-    root = ElementTree.fromstring(_rendered(figure, name))
-    _drop(root, "metadata", "style")
+def figure_to_svg(figure: Figure, name: str, title: str, description: str) -> str:
+    """Convert a figure to an ``<svg>`` element without namespaces.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+        Figure to convert.
+    name : str
+        Name of the figure, unique in the page.
+    title : str
+        Short text for screen readers.
+    description : str
+        Longer text for screen readers.
+
+    Returns
+    -------
+    str
+        The same text for the same figure, every time.
+    """
+    root = ElementTree.fromstring(_render(figure, name))
+    _remove_elements(root, "metadata", "style")
     for element in root.iter():
-        element.tag = _local(element.tag)
-        element.attrib = {_local(key): _own(_local(key), value, name) for key, value in element.attrib.items()}
+        element.tag = _strip_namespace(element.tag)
+        element.attrib = {
+            _strip_namespace(key): _adapt_attribute(_strip_namespace(key), value, name)
+            for key, value in element.attrib.items()
+        }
     root.attrib = {
         "viewBox": root.attrib["viewBox"],
         "role": "img",
         "aria-labelledby": f"{name}-title {name}-description",
         "style": "stroke-linejoin: round; stroke-linecap: butt",
     }
-    for place, (tag, suffix, words) in enumerate([("title", "title", title), ("desc", "description", description)]):
+    for index, (tag, suffix, text) in enumerate([("title", "title", title), ("desc", "description", description)]):
         element = ElementTree.Element(tag, {"id": f"{name}-{suffix}"})
-        element.text = words
-        root.insert(place, element)
+        element.text = text
+        root.insert(index, element)
     return ElementTree.tostring(root, encoding="unicode")
 
 
-def _rendered(figure: Figure, name: str) -> str:
+def _render(figure: Figure, name: str) -> str:
     stream = io.StringIO()
     with matplotlib.rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}), warnings.catch_warnings():
-        # matplotlib only measures with its own font; the reader's browser has the glyph
+        # matplotlib uses its own font only to measure text; the reader's browser has the glyph
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         figure.savefig(stream, format="svg", metadata=NO_METADATA)
     return stream.getvalue()
 
 
-def _drop(root: ElementTree.Element, *tags: str) -> None:
-    """Remove what would speak to the whole page (style) or name other places (metadata)."""
+def _remove_elements(root: ElementTree.Element, *tags: str) -> None:
+    """Remove elements that would affect the whole page (style) or link to other sites (metadata)."""
     for parent in list(root.iter()):
         for child in list(parent):
-            if _local(child.tag) in tags:
+            if _strip_namespace(child.tag) in tags:
                 parent.remove(child)
 
 
-def _local(name: str) -> str:
+def _strip_namespace(name: str) -> str:
     return name.rpartition("}")[2]
 
 
-def _own(key: str, value: str, name: str) -> str:
-    """An attribute with the figure's name before every id, and the page's colours."""
+def _adapt_attribute(key: str, value: str, name: str) -> str:
+    """Prefix ids with the name of the figure, and replace colours with those of the page."""
     if key == "id":
         return f"{name}-{value}"
     if key == "href":
         return f"#{name}-{value.removeprefix('#')}"
-    if key == "style":  # only there does a browser look variables up
-        for colour, of_the_page in PAGE_COLOURS.items():
-            value = value.replace(colour, of_the_page)
+    if key == "style":  # browsers resolve CSS variables only there
+        for colour, page_colour in PAGE_COLOURS.items():
+            value = value.replace(colour, page_colour)
     return REFERENCE.sub(f"url(#{name}-", value)

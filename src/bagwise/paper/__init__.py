@@ -1,6 +1,5 @@
-"""The paper's tables as data, and the recipe of each of its experiments."""
+"""Reproduction of the paper's experiments: its tables as data, recipes, results and figures."""
 
-from bagwise.paper.published import Published, published
-from bagwise.paper.recipes import RECIPES, Recipe, Setting
+import lazy_loader
 
-__all__ = ["RECIPES", "Published", "Recipe", "Setting", "published"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

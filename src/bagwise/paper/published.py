@@ -1,6 +1,6 @@
-"""What the paper printed: its six tables of results, number by number.
+"""The numbers that the paper printed: its six tables of results.
 
-table1                             accuracy on the classical sets (section 4.1)
+table1                             accuracy on the classical data sets (section 4.1)
 mnist-bags-10, -50, -100           AUC by number of training bags (appendix)
 breast, colon                      five metrics (section 4.3)
 """
@@ -12,17 +12,40 @@ from typing import NamedTuple
 
 
 class Published(NamedTuple):
-    """A mean, and the error the paper puts beside it; None where it has none."""
+    """A number of the paper.
+
+    Attributes
+    ----------
+    mean : float
+    error : float or None
+        The error printed next to the mean; None if there is none.
+    """
 
     mean: float
     error: float | None
 
 
 @cache
-def published(table: str) -> dict[tuple[str, str], Published]:
-    """A table by (method, column), methods named as ``METHODS`` names them.
+def read_published(table: str) -> dict[tuple[str, str], Published]:
+    """Read a table of the paper.
 
-    >>> published("table1")["attention", "musk1"]
+    Parameters
+    ----------
+    table : {"table1", "mnist-bags-10", "mnist-bags-50", "mnist-bags-100", "breast", "colon"}
+
+    Returns
+    -------
+    dict of (str, str) to Published
+        By method and column; methods have their names in ``METHODS``.
+
+    Raises
+    ------
+    KeyError
+        If there is no such table.
+
+    Examples
+    --------
+    >>> read_published("table1")["attention", "musk1"]
     Published(mean=0.892, error=0.04)
     """
     text = resources.files("bagwise.paper").joinpath("published.csv").read_text(encoding="utf-8")
@@ -30,6 +53,8 @@ def published(table: str) -> dict[tuple[str, str], Published]:
     if not rows:
         raise KeyError(f"the paper has no table '{table}'")
     return {
-        (row["method"], row["column"]): Published(float(row["mean"]), float(row["error"]) if row["error"] else None)
+        (row["method"], row["column"]): Published(
+            mean=float(row["mean"]), error=float(row["error"]) if row["error"] else None
+        )
         for row in rows
     }

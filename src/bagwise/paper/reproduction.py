@@ -1,93 +1,117 @@
 """Running an experiment of the paper: every model that is not yet trained, each written when it is done.
 
-FOLDER/EXPERIMENT/SETTING/draw-0/    a comparison (see ``comparing``); a setting with several draws has several
+FOLDER/EXPERIMENT/SETTING/draw-0/    a comparison (see ``bagwise.evaluation.comparison``), one per draw
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import product
 from pathlib import Path
 
-from bagwise.comparing import compare
-from bagwise.comparing.comparison import unit_path
-from bagwise.comparing.plan import FOLDS, Plan
+from bagwise.arguments import choose_by_name, suggest_name
 from bagwise.errors import InputError
-from bagwise.estimators.methods import method_name
-from bagwise.names import choose, nearest
+from bagwise.estimators import resolve_method_name
+from bagwise.evaluation.comparison import ComparisonPlan, compare_methods, get_unit_path
+from bagwise.paper.protocols import DEFAULT_PROTOCOL, apply_protocol
 from bagwise.paper.recipes import RECIPES, Setting
-from bagwise.paper.recipes.protocols import DEFAULT, under
-from bagwise.working.cluster import Cluster
+from bagwise.parallel import DaskCluster
 
 
-def reproduce(
+def reproduce_experiment(
     folder: str | Path,
     experiment: str,
     *,
     repeats: int = 5,
     quick: bool = False,
     only: Sequence[str] = (),
-    protocol: str = DEFAULT,
-    workers: int | Cluster = 1,
+    protocol: str = DEFAULT_PROTOCOL,
+    workers: int | DaskCluster = 1,
     progress: Callable[[int, int], None] = lambda done, of: None,
 ) -> Path:
-    """Train and judge what is left of an experiment, and say where its results lie.
+    """Train and evaluate the remaining models of an experiment.
 
-    repeats : of the folds, or draws of the training bags; more may be asked for later
-    only : settings (``musk1``, ``size-10-bags-50``) or methods to do now
-    protocol : by which bags networks choose their epoch (see ``recipes.protocols``)
+    Parameters
+    ----------
+    folder : str or Path
+        Folder in which results accumulate.
+    experiment : {"table1", "mnist-bags", "breast", "colon", "claims"}
+    repeats : int, default=5
+        Repeats of the folds, or draws of the training bags; more can be added later.
+    quick : bool, default=False
+        Run a small version, in a folder of its own.
+    only : sequence of str, default=()
+        Settings (e.g. ``musk1``, ``size-10-bags-50``) or methods to run now; all if empty.
+    protocol : {"last epoch", "validation", "test fold"}, default="last epoch"
+        How networks choose their epoch; see ``bagwise.paper.protocols``.
+    workers : int or DaskCluster, default=1
+        Number of processes on this machine, or a Dask cluster. Results do not depend on it.
+    progress : callable, default: does nothing
+        Called as ``progress(done, total)`` after every fit.
+
+    Returns
+    -------
+    Path
+        Folder of the experiment.
+
+    Raises
+    ------
+    InputError
+        If the experiment, a setting, a method or the protocol is unknown.
     """
-    place = Path(folder) / (f"{experiment}-quick" if quick else experiment)
-    settings = under(protocol, chosen_settings(experiment, repeats, quick, only))
+    experiment_folder = Path(folder) / (f"{experiment}-quick" if quick else experiment)
+    settings = apply_protocol(protocol, choose_settings(experiment, repeats, quick, only))
     if not settings:
-        raise InputError("none of the methods is a network, whose epoch could be chosen; leave the protocol out")
-    plans = {
-        place / setting.name / f"draw-{draw}": plan for setting in settings for draw, plan in enumerate(setting.plans)
-    }
-    of = sum(len(fits(plan)) for plan in plans.values())
-    for into, plan in plans.items():
-        elsewhere = sum(_written(other, plans[other]) for other in plans if other != into)
-        compare(
-            into,
-            plan,
-            workers=workers,
-            progress=lambda done, _, elsewhere=elsewhere: progress(elsewhere + done, of),  # type: ignore[misc]
+        raise InputError(
+            f"none of the methods is a network, so there is no epoch to choose by '{protocol}'; leave --protocol out"
         )
-    return place
+    plans = {
+        experiment_folder / setting.name / f"draw-{draw}": plan
+        for setting in settings
+        for draw, plan in enumerate(setting.plans)
+    }
+    total = sum(len(list_fits(plan)) for plan in plans.values())
+
+    def report_progress(done_elsewhere: int, done: int, _: int) -> None:
+        progress(done_elsewhere + done, total)
+
+    for plan_folder, plan in plans.items():
+        done_elsewhere = sum(_count_done(other, plans[other]) for other in plans if other != plan_folder)
+        compare_methods(plan_folder, plan, workers=workers, progress=partial(report_progress, done_elsewhere))
+    return experiment_folder
 
 
-def chosen_settings(experiment: str, repeats: int, quick: bool, only: Sequence[str]) -> list[Setting]:
-    """The settings of an experiment, with the methods that are asked for."""
-    found = choose(experiment, RECIPES, "experiment").settings(repeats, quick)
-    there = list(dict.fromkeys(method for setting in found for method in setting.methods))
-    named = {setting.name: setting for setting in found}
-    settings = [named[word] for word in only if word in named] or found
-    whole = f"{experiment} --quick" if quick else experiment
-    methods = [_method(word, whole, [*named], there) for word in only if word not in named]
-    return [setting._replace(plans=[_with_methods(plan, methods) for plan in setting.plans]) for setting in settings]
+def list_fits(plan: ComparisonPlan) -> list[tuple[str, int, int]]:
+    """List method, repeat and fold of each model that a plan trains."""
+    return list(product(plan.methods, range(plan.repeats), range(plan.n_folds)))
 
 
-def fits(plan: Plan) -> list[tuple[str, int, int]]:
-    """The models that a plan trains: method, repeat and fold of each."""
-    folds = 1 if plan.data == "mnist-bags" else plan.folds or FOLDS  # the digits have test bags of their own
-    return list(product(plan.methods, range(plan.repeats), range(folds)))
+def _count_done(folder: Path, plan: ComparisonPlan) -> int:
+    return sum(get_unit_path(folder, *fit).exists() for fit in list_fits(plan))
 
 
-def _written(folder: Path, plan: Plan) -> int:
-    """How many of them are done."""
-    return sum(unit_path(folder, *fit).exists() for fit in fits(plan))
+def choose_settings(experiment: str, repeats: int, quick: bool, only: Sequence[str]) -> list[Setting]:
+    """Choose the settings of an experiment, with the methods to run; ``only`` names settings and methods."""
+    all_settings = choose_by_name(experiment, RECIPES, "experiment").settings(repeats, quick)
+    by_name = {setting.name: setting for setting in all_settings}
+    known_methods = list(dict.fromkeys(method for setting in all_settings for method in setting.methods))
+    settings = [by_name[name] for name in only if name in by_name] or all_settings
+    command = f"{experiment} --quick" if quick else experiment
+    methods = [_resolve_method(name, command, [*by_name], known_methods) for name in only if name not in by_name]
+    return [setting._replace(plans=[_select_methods(plan, methods) for plan in setting.plans]) for setting in settings]
 
 
-def _method(word: str, whole: str, settings: list[str], there: list[str]) -> str:
+def _resolve_method(name: str, command: str, settings: list[str], methods: list[str]) -> str:
     try:
-        method = method_name(word)
+        method = resolve_method_name(name)
     except InputError:
-        known = [*settings, *there]
-        raise InputError(f"--only: '{word}' is neither a setting nor a method; {nearest(word, known)}") from None
-    if method not in there:
-        raise InputError(f"--only: '{method}' is no method of {whole}, which has {', '.join(there)}")
+        known = [*settings, *methods]
+        raise InputError(f"--only: '{name}' is neither a setting nor a method; {suggest_name(name, known)}") from None
+    if method not in methods:
+        raise InputError(f"--only: '{method}' is not a method of {command}; choose among {', '.join(methods)}")
     return method
 
 
-def _with_methods(plan: Plan, methods: Sequence[str]) -> Plan:
+def _select_methods(plan: ComparisonPlan, methods: Sequence[str]) -> ComparisonPlan:
     if not methods:
         return plan
     return plan._replace(

@@ -1,7 +1,8 @@
-"""What an experiment came to, beside what the paper printed.
+"""The results of an experiment next to the paper's numbers, and one row per trained model.
 
-The paper's ± fits the standard deviation over folds / √folds where it cross-validates; ours is that one there, and the
-standard error over draws where training bags are drawn anew. Both are given, with the number of repeats and of fits.
+The paper's ± is consistent with the standard deviation over folds / √folds where it cross-validates. Ours is the same
+there, and the standard error over draws where training bags are sampled anew. Both are given, with the numbers of
+repeats and fits.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,147 +11,81 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bagwise.comparing import Comparison
-from bagwise.evaluation.cross_validation import Unit, metric_values, pooled_values
-from bagwise.paper.fits import draws_of
-from bagwise.paper.published import Published, published
+from bagwise.evaluation import Unit, compute_fold_error, get_metric_values, get_pooled_values
+from bagwise.evaluation.comparison import Comparison
+from bagwise.paper.published import Published, read_published
 from bagwise.paper.recipes import Recipe, Setting
 
-KEYS = {  # of instances within bags, mean over bags
+INSTANCE_METRICS = {  # metrics within bags, averaged over bags: part and name in a unit, by title
     "AUC of the weights": ("weights", "auc"),
     "top-1 of the weights": ("weights", "top_1"),
     "AUC of the scores": ("scores", "auc"),
     "evenness of the weights": ("sharing", "evenness"),
 }
-MEANS = "means over folds"  # beside metrics of a repeat's predictions together: the paper does not say which it has
+
+# Parts of the names of tables
+INSTANCES = "instances"
+FOLD_MEANS = "means over folds"  # in addition to pooled metrics: the paper does not say which it uses
 
 
 class Result(NamedTuple):
-    """One number of a table."""
+    """One number of a table.
+
+    Attributes
+    ----------
+    table, method, column : str
+    paper : Published or None
+        None for methods that are not in the paper.
+    mean : float
+    repeat_error : float or None
+        Standard error over repeats.
+    fold_error : float or None
+        Standard error over folds, averaged over repeats.
+    n_repeats, n_fits : int
+    complete : bool, default=True
+        Whether no fold of a repeat is missing.
+    """
 
     table: str
     method: str
     column: str
-    paper: Published | None  # None for methods of ours
+    paper: Published | None
     mean: float
-    repeat_error: float | None  # standard error over repeats
-    fold_error: float | None  # standard error over folds, mean over repeats
+    repeat_error: float | None
+    fold_error: float | None
     n_repeats: int
     n_fits: int
-    complete: bool = True  # whether no fold of a repeat is missing
+    complete: bool = True
 
     @property
     def error(self) -> float | None:
-        """The one that is like the paper's."""
+        """The error that corresponds to the paper's."""
         return self.repeat_error if self.fold_error is None else self.fold_error
 
     @property
     def difference(self) -> float | None:
+        """Our mean minus the paper's."""
         return None if self.paper is None else self.mean - self.paper.mean
 
     @property
-    def meets(self) -> bool | None:
-        """Whether the two intervals of one error meet; None where one has none, or folds are missing."""
+    def overlaps(self) -> bool | None:
+        """Whether the two intervals of ± one error overlap; None if an error is unknown or folds are missing."""
         if self.paper is None or self.paper.error is None or self.error is None or not self.complete:
             return None
         return abs(self.mean - self.paper.mean) <= self.paper.error + self.error
 
 
-def read_results(place: Path, recipe: Recipe, settings: Sequence[Setting]) -> list[Result]:
-    """Every number that is there so far."""
-    return [result for setting in settings for result in _of_setting(place / setting.name, recipe, setting)]
+def make_result_rows(results: Sequence[Result]) -> list[dict[str, Any]]:
+    """Make the rows of results.csv.
 
+    Parameters
+    ----------
+    results : sequence of Result
 
-def _of_setting(folder: Path, recipe: Recipe, setting: Setting) -> Iterator[Result]:
-    comparisons = [Comparison(path) for path in draws_of(folder)]
-    done = [method for comparison in comparisons for method in comparison.units]
-    methods = sorted(dict.fromkeys(done), key=[*setting.methods, *done].index)  # the recipe's order
-    for asked in [*_of_bags(recipe, setting), *_of_instances(setting)]:
-        for method in methods:
-            done_by = [comparison for comparison in comparisons if method in comparison.units]
-            result = _result([comparison.units[method] for comparison in done_by], asked, method)
-            if result is not None:
-                yield result._replace(complete=all(_is_complete(comparison, method) for comparison in done_by))
-
-
-def _is_complete(comparison: Comparison, method: str) -> bool:
-    """Whether every repeat that was begun has all its folds; one test set of the data's own is a single fold."""
-    units, folds = comparison.units[method], comparison.plan["folds"] or 1
-    return len(units) == folds * len({unit["repeat"] for unit in units})
-
-
-class Asked(NamedTuple):
-    """A column of numbers: which metric of which part of the units."""
-
-    table: str
-    column: str
-    metric: str
-    part: str  # "bags", or "weights" or "scores" of instances
-    pooled: bool  # over a repeat's predictions together
-    published: str | None  # the table of the paper that has it
-
-
-def _of_bags(recipe: Recipe, setting: Setting) -> list[Asked]:
-    columns = (
-        {setting.column: recipe.metric} if setting.column else {each: each for _, each in published(setting.table)}
-    )
-    paper = setting.table if setting.comparable else None
-    ways = {_name(setting): recipe.pooled}
-    if recipe.pooled:
-        ways[f"{_name(setting)}: {MEANS}"] = False
-    return [
-        Asked(table, *column, "bags", pooled, paper) for table, pooled in ways.items() for column in columns.items()
-    ]
-
-
-def _of_instances(setting: Setting) -> list[Asked]:
-    """How well key instances are found, where it is known which they are: the paper shows it in pictures alone."""
-    name = f"{_name(setting)}: instances"
-    return [
-        Asked(f"{name}, {words}" if setting.column else name, setting.column or words, metric, part, False, None)
-        for words, (part, metric) in KEYS.items()
-    ]
-
-
-def _name(setting: Setting) -> str:
-    return f"{setting.table}: {setting.title}" if setting.title else setting.table
-
-
-def _result(draws: list[list[Unit]], asked: Asked, method: str) -> Result | None:
-    metric, part = asked.metric, asked.part
-    found = [pooled_values(units, metric) if asked.pooled else _means(units, metric, part) for units in draws]
-    values = np.array([value for each in found for value in each if not np.isnan(value)])
-    if len(values) == 0:
-        return None
-    folds = [_fold_error(units, metric, part) for units in draws]
-    known = [error for error in folds if error is not None]
-    return Result(
-        asked.table,
-        method,
-        asked.column,
-        None if asked.published is None else published(asked.published).get((method, asked.column)),
-        mean=float(values.mean()),
-        repeat_error=float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else None,
-        fold_error=float(np.mean(known)) if known else None,
-        n_repeats=len(values),
-        n_fits=sum(map(len, draws)),
-    )
-
-
-def _means(units: list[Unit], metric: str, part: str) -> np.ndarray:
-    """The mean over folds of each repeat that is complete or under way."""
-    values = metric_values(units, metric, part)
-    return np.array([np.nanmean(row) for row in values if not np.isnan(row).all()])
-
-
-def _fold_error(units: list[Unit], metric: str, part: str) -> float | None:
-    rows = [row[~np.isnan(row)] for row in metric_values(units, metric, part)]
-    each = [row.std(ddof=1) / np.sqrt(len(row)) for row in rows if len(row) > 1]
-    return float(np.mean(each)) if each else None
-
-
-def result_rows(results: Sequence[Result]) -> list[dict[str, Any]]:
-    """Lines of a csv."""
+    Returns
+    -------
+    list of dict
+    """
     return [
         {
             "table": result.table,
@@ -165,7 +100,167 @@ def result_rows(results: Sequence[Result]) -> list[dict[str, Any]]:
             "n_fits": result.n_fits,
             "complete": result.complete,
             "difference": result.difference,
-            "intervals_meet": result.meets,
+            "intervals_meet": result.overlaps,
         }
         for result in results
     ]
+
+
+def make_fit_rows(folder: Path, settings: Sequence[Setting]) -> Iterator[dict[str, Any]]:
+    """Make the rows of fits.csv: one per trained model, with its metrics and times.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of the experiment.
+    settings : sequence of Setting
+
+    Yields
+    ------
+    dict
+    """
+    for setting in settings:
+        for draw in list_draws(folder / setting.name):
+            for method, units in Comparison(draw).units.items():
+                for unit in units:
+                    fit = {"setting": setting.name, "draw": _get_draw_number(draw), "method": method}
+                    yield {**fit, "repeat": unit["repeat"], "fold": unit["fold"], **_collect_values(unit)}
+
+
+def _collect_values(unit: Unit) -> dict[str, Any]:
+    seconds = {f"{phase}_seconds": value for phase, value in unit["seconds"].items()}
+    values = {**unit["metrics"]["bags"], **seconds}
+    return {name: None if value is None else float(f"{value:.6g}") for name, value in values.items()}
+
+
+def list_draws(folder: Path) -> list[Path]:
+    """List the folders of a setting's draws, by number."""
+    return sorted(folder.glob("draw-*"), key=_get_draw_number)
+
+
+def _get_draw_number(path: Path) -> int:
+    return int(path.name.removeprefix("draw-"))
+
+
+def read_results(folder: Path, recipe: Recipe, settings: Sequence[Setting]) -> list[Result]:
+    """Read all numbers of an experiment that are available.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of the experiment.
+    recipe : Recipe
+    settings : sequence of Setting
+
+    Returns
+    -------
+    list of Result
+    """
+    return [result for setting in settings for result in _read_setting(folder / setting.name, recipe, setting)]
+
+
+def _read_setting(folder: Path, recipe: Recipe, setting: Setting) -> Iterator[Result]:
+    comparisons = [Comparison(path) for path in list_draws(folder)]
+    done = [method for comparison in comparisons for method in comparison.units]
+    methods = sorted(dict.fromkeys(done), key=[*setting.methods, *done].index)  # in the order of the recipe
+    for column in [*_list_bag_columns(recipe, setting), *_list_instance_columns(setting)]:
+        for method in methods:
+            done_by = [comparison for comparison in comparisons if method in comparison.units]
+            result = _compute_result([comparison.units[method] for comparison in done_by], column, method)
+            if result is not None:
+                yield result._replace(complete=all(_is_complete(comparison, method) for comparison in done_by))
+
+
+def _is_complete(comparison: Comparison, method: str) -> bool:
+    """Check that every started repeat has all its folds; the data set's own test bags count as one fold."""
+    units, folds = comparison.units[method], comparison.plan["folds"] or 1
+    return len(units) == folds * len({unit["repeat"] for unit in units})
+
+
+class ResultColumn(NamedTuple):
+    """A column of numbers: a metric of one part of the units."""
+
+    table: str
+    column: str
+    metric: str
+    part: str  # "bags", or an entry of INSTANCE_METRICS
+    pooled: bool  # over the predictions of all folds of a repeat
+    published: str | None  # table of the paper that has this column
+
+
+def _list_bag_columns(recipe: Recipe, setting: Setting) -> list[ResultColumn]:
+    if setting.column:
+        metrics = {setting.column: recipe.metric}
+    else:
+        metrics = {column: column for _, column in read_published(setting.table)}
+    tables = {_name_table(setting): recipe.pooled}
+    if recipe.pooled:
+        tables[f"{_name_table(setting)}: {FOLD_MEANS}"] = False
+    return [
+        ResultColumn(
+            table=table,
+            column=column,
+            metric=metric,
+            part="bags",
+            pooled=pooled,
+            published=setting.table if setting.comparable else None,
+        )
+        for table, pooled in tables.items()
+        for column, metric in metrics.items()
+    ]
+
+
+def _list_instance_columns(setting: Setting) -> list[ResultColumn]:
+    """Metrics of key instances, where these are known; the paper shows them only in figures."""
+    name = f"{_name_table(setting)}: {INSTANCES}"
+    return [
+        ResultColumn(
+            table=f"{name}, {title}" if setting.column else name,
+            column=setting.column or title,
+            metric=metric,
+            part=part,
+            pooled=False,
+            published=None,
+        )
+        for title, (part, metric) in INSTANCE_METRICS.items()
+    ]
+
+
+def find_instance_metric(table: str) -> str | None:
+    """Return the title of the instance metric that the name of a table ends with, if it is a table of instances."""
+    return next((title for title in INSTANCE_METRICS if table.endswith(f"{INSTANCES}, {title}")), None)
+
+
+def _name_table(setting: Setting) -> str:
+    return f"{setting.table}: {setting.title}" if setting.title else setting.table
+
+
+def _compute_result(draws: list[list[Unit]], column: ResultColumn, method: str) -> Result | None:
+    """One number from the units of a method, one list of units per draw."""
+    if column.pooled:
+        repeats = [get_pooled_values(units, column.metric) for units in draws]
+    else:
+        repeats = [_average_folds(units, column) for units in draws]
+    values = np.array([value for draw in repeats for value in draw if not np.isnan(value)])
+    if len(values) == 0:
+        return None
+    errors = [compute_fold_error(get_metric_values(units, column.metric, column.part)) for units in draws]
+    known_errors = [error for error in errors if error is not None]
+    published = {} if column.published is None else read_published(column.published)
+    return Result(
+        table=column.table,
+        method=method,
+        column=column.column,
+        paper=published.get((method, column.column)),
+        mean=float(values.mean()),
+        repeat_error=float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else None,
+        fold_error=float(np.mean(known_errors)) if known_errors else None,
+        n_repeats=len(values),
+        n_fits=sum(map(len, draws)),
+    )
+
+
+def _average_folds(units: list[Unit], column: ResultColumn) -> np.ndarray:
+    """The mean over the available folds of each repeat."""
+    values = get_metric_values(units, column.metric, column.part)
+    return np.array([np.nanmean(row) for row in values if not np.isnan(row).all()])

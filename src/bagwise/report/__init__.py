@@ -1,5 +1,5 @@
-"""A run → one HTML page that stands alone."""
+"""Reports: the summary and HTML page of a run, the page of a comparison, the model card."""
 
-from bagwise.report.page import render, write_report
+import lazy_loader
 
-__all__ = ["render", "write_report"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

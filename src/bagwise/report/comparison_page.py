@@ -1,52 +1,60 @@
-"""A comparison → one HTML page that stands alone: scores with their errors, folds as boxes, pairwise differences."""
+"""The page of a comparison: self-contained HTML with scores and standard errors, box plots and pairwise differences."""
 
 from pathlib import Path
 
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
-from bagwise import figures
-from bagwise.comparing import Comparison
-from bagwise.comparing.comparison import PARTS
-from bagwise.comparing.tables import difference_rows, shown_metrics
-from bagwise.evaluation.cross_validation import metric_values
-from bagwise.evaluation.one_test_set import share_test_bags
-from bagwise.files import atomic
-from bagwise.metric_names import METRICS
+from bagwise.evaluation import get_metric_values, share_test_bags
+from bagwise.evaluation.comparison import PARTS, Comparison, choose_metrics, make_difference_rows
+from bagwise.figures import figure_to_svg, plot_boxes, use_style
+from bagwise.io import write_atomically
 from bagwise.report.templating import fill_template
+from bagwise.targets import METRICS
 
 PAGE = "comparison.html"
-BOXES = ("accuracy", "auc")
+BOXES = ("accuracy", "auc")  # metrics with a box plot and a table of differences
 
 
 def write_comparison_page(comparison: Comparison) -> Path:
-    """Write the page into the comparison's folder, and say where."""
+    """Write comparison.html into the folder of a comparison.
+
+    Parameters
+    ----------
+    comparison : Comparison
+
+    Returns
+    -------
+    Path
+        The written file.
+    """
     path = comparison.folder / PAGE
+    units = [unit for method_units in comparison.units.values() for unit in method_units]
     page = fill_template(
         "comparison.html.j2",
         name=comparison.folder.resolve().name,
         plan=comparison.plan,
         data=Path(comparison.plan["data"]).name,
         scores=comparison.scores,
-        parts=[(words, shown_metrics(part), comparison.part(part)) for part, words in PARTS.items()],
-        units=comparison.units,
-        metric_words=METRICS,
+        parts=[(title, choose_metrics(part), comparison.part(part)) for part, title in PARTS.items()],
+        n_fits={method: len(method_units) for method, method_units in comparison.units.items()},
+        metric_titles={name: description[0] for name, description in METRICS.items()},
         one_test_set=all(map(share_test_bags, comparison.units.values())),
-        n_folds=1 + max(unit["fold"] for units in comparison.units.values() for unit in units),
-        grouped=any("groups" in unit["predictions"]["bags"] for units in comparison.units.values() for unit in units),
-        boxes=[_boxes(comparison, metric) for metric in BOXES],
-        differences={metric: difference_rows(comparison, metric) for metric in BOXES},
+        n_folds=1 + max(unit["fold"] for unit in units),
+        grouped=any("groups" in unit["predictions"]["bags"] for unit in units),
+        boxes=[_render_boxes(comparison, metric) for metric in BOXES],
+        differences={metric: make_difference_rows(comparison, metric) for metric in BOXES},
     )
-    with atomic(path) as draft:
-        draft.write_text(page, encoding="utf-8")
+    with write_atomically(path) as temporary:
+        temporary.write_text(page, encoding="utf-8")
     return path
 
 
-def _boxes(comparison: Comparison, metric: str) -> Markup:
+def _render_boxes(comparison: Comparison, metric: str) -> Markup:
     title = METRICS[metric][0]
-    values = {method: metric_values(units, metric) for method, units in comparison.units.items()}
-    with figures.styled():
+    values = {method: get_metric_values(units, metric) for method, units in comparison.units.items()}
+    with use_style():
         figure = Figure(figsize=(6.4, 0.9 + 0.36 * len(values)), layout="constrained")
-        figures.draw_box_plot(figure.subplots(), values, title)
-        words = f"{title} of every fold for each method; the larger dot is the mean, the box the middle half."
-        return Markup(figures.svg_text(figure, f"boxes-{metric}", f"{title} by method", words))
+        plot_boxes(figure.subplots(), values, title)
+        caption = f"{title} of every fold for each method; the larger dot is the mean, the box the interquartile range."
+        return Markup(figure_to_svg(figure, f"boxes-{metric}", f"{title} by method", caption))

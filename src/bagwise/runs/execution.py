@@ -1,85 +1,119 @@
-"""Making a run: parameters first, then training with checkpoints, then everything that is judged and shown."""
+"""Execution of a run: write the parameters, train with checkpoints, then evaluate and write the results.
 
+With several processes (torchrun), the first one writes and evaluates. It sends its task to the others, which only take
+part in the training.
+"""
+
+import json
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from inspect import signature
 from pathlib import Path
 from typing import Any
 
-from bagwise.bags import fingerprint
-from bagwise.claims import clear_remains, is_unused, sole_writer
+from bagwise.arguments import canonicalize_name
+from bagwise.bags import fingerprint_bags
+from bagwise.data import get_labels, resolve_data_path
 from bagwise.errors import InputError
-from bagwise.estimators import BagClassifier
-from bagwise.estimators.taking import known_class_numbers
-from bagwise.evaluation import Evaluation, evaluate
-from bagwise.evaluation.grouping import by_group
-from bagwise.files import MANIFEST, atomic, read_json, write_json
-from bagwise.manifests import write_manifest
-from bagwise.names import canonical
-from bagwise.runs.assisting import Leader, leading
-from bagwise.runs.environment import describe_environment
-from bagwise.runs.parts import Parts, known_labels, split_source
-from bagwise.runs.rows import group_rows, prediction_rows, training_rows
-from bagwise.runs.run import CHECKPOINT, KIND, PARAMETERS, REPORT, TRAINING, Run, write_table
-from bagwise.sources import located
-from bagwise.training import Progress, TrainingStopped
-from bagwise.training.ranks import current
-from bagwise.writing import write_array
+from bagwise.estimators import BagClassifier, encode_known_labels
+from bagwise.evaluation import Evaluation, evaluate, group_predictions
+from bagwise.io import (
+    MANIFEST,
+    is_unused_folder,
+    lock_folder,
+    read_json,
+    remove_temporary_files,
+    write_array,
+    write_atomically,
+    write_csv,
+    write_json,
+    write_manifest,
+)
+from bagwise.parallel import Ranks, get_ranks
+from bagwise.runs.parts import RunParts, split_source
+from bagwise.runs.predictions import make_group_rows, make_prediction_rows, make_training_rows
+from bagwise.runs.run import CHECKPOINT, KIND, PARAMETERS, REPORT, TRAINING, Run
+from bagwise.training import TrainingProgress, TrainingStopped, describe_environment
+
+NO_TASK = ""  # sent to processes that have nothing to do
 
 
-def execute(
+def execute_run(
     folder: str | Path,
     description: dict[str, Any],
     *,
     resume: bool = False,
-    progress: Progress | None = None,
+    progress: TrainingProgress | None = None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> Run:
-    """Train, evaluate and write a run.
+    """Train a model, evaluate it, and write a run folder.
 
-    description : {"data": what ``split_source`` takes, "parameters": what BagClassifier takes}
-    resume : go on with a run that was cut; a finished one is returned as it is
+    Parameters
+    ----------
+    folder : str or Path
+        A new folder or, with ``resume``, that of a run.
+    description : dict
+        ``{"data": …, "parameters": …}``: arguments of ``split_source`` and parameters of ``BagClassifier``.
+    resume : bool, default=False
+        Resume an interrupted run; a finished one is returned unchanged. Parameters that are not given again stay as
+        they were.
+    progress : TrainingProgress, default=None
+        Receives the progress of the training.
+    should_stop : callable, default: never
+        Called after each step. If it returns True, the training is saved and ``TrainingStopped`` is raised.
+
+    Returns
+    -------
+    Run
+
+    Raises
+    ------
+    InputError
+        If the folder has other content, or the description is invalid or differs from that of the run to resume.
+    TrainingStopped
+        If ``should_stop`` returned True.
     """
-    with leading() as leader:  # around all of it: whatever is refused or finished, the other processes hear of it
-        return _execute(Path(folder), _located(description), leader, resume, progress, should_stop)
+    with lead_run() as leader:  # around everything: other processes must not wait if this one refuses or has finished
+        return _execute(Path(folder), _resolve_paths(description), leader, resume, progress, should_stop)
 
 
 def _execute(
     folder: Path,
     description: dict[str, Any],
-    leader: Leader,
+    leader: "Leader",
     resume: bool,
-    progress: Progress | None,
+    progress: TrainingProgress | None,
     should_stop: Callable[[], bool],
 ) -> Run:
-    if not (folder / PARAMETERS).exists() and not is_unused(folder):
+    if not (folder / PARAMETERS).exists() and not is_unused_folder(folder):
         raise InputError(f"{folder} exists and is not a run; choose a new folder")
     if (folder / MANIFEST).exists() and not (folder / CHECKPOINT).exists():  # finished: it may be read-only
-        _agreed(folder, description, resume)
+        _load_or_complete(folder, description, resume)
         return Run(folder)
-    with sole_writer(folder):
-        description = _agreed(folder, description, resume)
-        if not (folder / MANIFEST).exists():  # else another process ended it just before the claim
-            _make(folder, description, leader, progress, should_stop)
-        (folder / CHECKPOINT).unlink(missing_ok=True)  # last: until the run is sealed, it is what a resume goes on from
+    with lock_folder(folder):
+        description = _load_or_complete(folder, description, resume)
+        if not (folder / MANIFEST).exists():  # else another process finished it just before the folder was locked
+            _train_and_write(folder, description, leader, progress, should_stop)
+        (folder / CHECKPOINT).unlink(missing_ok=True)  # last: until the run is sealed, it can be resumed from it
     return Run(folder)
 
 
-def _make(
+def _train_and_write(
     folder: Path,
     description: dict[str, Any],
-    leader: Leader,
-    progress: Progress | None,
+    leader: "Leader",
+    progress: TrainingProgress | None,
     should_stop: Callable[[], bool],
 ) -> None:
     parts = split_source(**description["data"])
     estimator = BagClassifier(**description["parameters"])
     validation = None if parts.validation is None else (parts.validation, parts.validation.labels)
     estimator.check(parts.training, parts.training.labels, validation)  # before anything is written
-    clear_remains(folder)
+    remove_temporary_files(folder)
     write_json(folder / PARAMETERS, description)
-    _record_environment(folder / "environment.json", str(estimator.device))
-    leader.begin(description, folder / CHECKPOINT)
+    _write_environment(folder / "environment.json", str(estimator.device))
+    leader.send_task(description, folder / CHECKPOINT)
     estimator.fit(
         parts.training,
         parts.training.labels,
@@ -88,109 +122,168 @@ def _make(
         progress=progress,
         should_stop=should_stop,
     )
-    judged = evaluate(estimator, parts.test, known_labels(parts.test, "test"))
-    if should_stop():  # asked during the evaluation: the checkpoint holds the whole training
+    evaluation = evaluate(estimator, parts.test, get_labels(parts.test, "test"))
+    if should_stop():  # requested during the evaluation: the checkpoint has the whole training
         raise TrainingStopped
-    _write_results(folder, estimator, parts, judged)
+    _write_results(folder, estimator, parts, evaluation)
 
 
-def _agreed(folder: Path, description: dict[str, Any], resume: bool) -> dict[str, Any]:
-    """What the run is made from: what was written when it began, or the description, if it begins now."""
-    stored = folder / PARAMETERS
-    if not stored.exists():
-        return _completed(description)
-    begun = _read_description(stored)
-    _check_same(begun, description, folder, resume)
-    return begun
-
-
-def _write_results(folder: Path, estimator: BagClassifier, parts: Parts, judged: Evaluation) -> None:
+def _write_results(folder: Path, estimator: BagClassifier, parts: RunParts, evaluation: Evaluation) -> None:
     test = parts.test
-    targets = known_class_numbers(test.labels, estimator.classes_, len(test))
+    targets = encode_known_labels(test.labels, estimator.classes_, len(test))
     labels, threshold = estimator.classes_[targets], estimator.decision_threshold
-    rows = prediction_rows(estimator.classes_, test, judged.probabilities, labels, threshold)
+    rows = make_prediction_rows(estimator.classes_, test, evaluation.probabilities, labels, threshold)
     estimator.save(folder / "model")
-    write_table(folder / "history.csv", [record.as_dict() for record in estimator.history_])
-    write_table(folder / TRAINING, _learned_from(parts))
-    write_table(folder / "predictions.csv", rows)
+    write_csv(folder / "history.csv", [record.as_dict() for record in estimator.history_])
+    write_csv(folder / TRAINING, _list_training_bags(parts))
+    write_csv(folder / "predictions.csv", rows)
     if test.groups is not None:
-        grouped = by_group(targets, judged.probabilities, test.groups)
-        write_table(folder / "groups.csv", group_rows(estimator.classes_, grouped, threshold))
-    _write_weights(folder / "weights.npy", judged)
-    write_json(folder / "metrics.json", judged.metrics)
-    facts = {"test_bags": fingerprint(test), "set_aside": list(parts.set_aside)}
-    write_manifest(folder, KIND, passing={CHECKPOINT, REPORT}, **facts)
+        grouped = group_predictions(targets, evaluation.probabilities, test.groups)
+        write_csv(folder / "groups.csv", make_group_rows(estimator.classes_, grouped, threshold))
+    with write_atomically(folder / "weights.npy") as temporary:
+        write_array(temporary, evaluation.weights)
+    write_json(folder / "metrics.json", evaluation.metrics)
+    write_manifest(
+        folder,
+        KIND,
+        passing={CHECKPOINT, REPORT},
+        test_bags=fingerprint_bags(test),
+        set_aside=list(parts.set_aside),
+    )
 
 
-def _learned_from(parts: Parts) -> Iterator[dict[str, Any]]:
-    yield from training_rows(parts.training, "training")
+def _list_training_bags(parts: RunParts) -> Iterator[dict[str, Any]]:
+    yield from make_training_rows(parts.training, "training")
     if parts.validation is not None:
-        yield from training_rows(parts.validation, "validation")
+        yield from make_training_rows(parts.validation, "validation")
 
 
-def _write_weights(path: Path, judged: Evaluation) -> None:
-    with atomic(path) as draft:
-        write_array(draft, judged.weights)
-
-
-def _record_environment(path: Path, device: str) -> None:
-    """Where the run is made; a run that goes on elsewhere keeps both, and says so."""
+def _write_environment(path: Path, device: str) -> None:
+    """Write versions and machine; a run resumed in another environment keeps both and gives a warning."""
     now = describe_environment(device)
     before = read_json(path) if path.exists() else now
     earlier = before.pop("earlier", [])
-    if other := [name for name in now if before.get(name) != now[name]]:
+    if differing := [name for name in now if before.get(name) != now[name]]:
         warnings.warn(
-            f"{path.parent} was begun with another {', '.join(other)} (see {path}); it goes on, "
-            "but its last bits may differ from those of a run that was not cut",
+            f"{path.parent} was started in an environment with different {', '.join(differing)} (see {path}); it is "
+            "resumed, but its last digits may differ from those of an uninterrupted run",
             stacklevel=2,
         )
     write_json(path, now if before == now and not earlier else {**now, "earlier": [*earlier, before]})
 
 
-def _located(description: dict[str, Any]) -> dict[str, Any]:
-    """Paths made absolute, so that the run finds its data from any folder."""
-    data, options = located(description["data"]["data"], description["data"]["options"])
+def _resolve_paths(description: dict[str, Any]) -> dict[str, Any]:
+    """Make paths absolute, so that the run finds its data from any working directory."""
+    data, options = resolve_data_path(description["data"]["data"], description["data"]["options"])
     test, splits = description["data"]["test"], description["data"].get("splits")
-    test = located(test, {})[0] if isinstance(test, str) else test
-    splits = None if splits is None else str(Path(splits).resolve())
-    found = {"data": data, "options": options, "test": test, "splits": splits}
-    return {**description, "data": {**description["data"], **found}}
+    resolved = {
+        "data": data,
+        "options": options,
+        "test": resolve_data_path(test, {})[0] if isinstance(test, str) else test,
+        "splits": None if splits is None else str(Path(splits).resolve()),
+    }
+    return {**description, "data": {**description["data"], **resolved}}
 
 
-def _read_description(path: Path) -> dict[str, Any]:
-    """The description of a run that was begun, as complete as it was written."""
-    begun = read_json(path)
-    if isinstance(begun, dict) and isinstance(begun.get("data"), dict):
-        begun["data"].setdefault("ungrouped", False)  # which the first runs did not know
-    wanted = {"data": set(signature(split_source).parameters), "parameters": set(BagClassifier().get_params())}
-    for part, names in wanted.items():
-        if not isinstance(begun, dict) or not isinstance(begun.get(part), dict) or set(begun[part]) != names:
-            raise InputError(f"{path} is damaged: its '{part}' are not those of a run; choose a new folder")
-    return begun
+def _load_or_complete(folder: Path, description: dict[str, Any], resume: bool) -> dict[str, Any]:
+    """The stored description of a run that was started, or the completed description of a new one."""
+    path = folder / PARAMETERS
+    if not path.exists():
+        return _complete_description(description)
+    stored = _read_description(path)
+    _check_same_description(stored, description, folder, resume)
+    return stored
 
 
-def _completed(description: dict[str, Any]) -> dict[str, Any]:
-    """Every parameter by name, also those left to their defaults, which another version may change."""
-    shared = {"engine": "torch"} if current().size > 1 else {}  # by name: one process may have to go on with it
-    parameters = BagClassifier(**{"random_state": 0, **shared, **description["parameters"]}).get_params()
+def _complete_description(description: dict[str, Any]) -> dict[str, Any]:
+    """Every parameter by name, including defaults, which another version may change."""
+    # With several processes the engine is stored by name: a single process may have to resume the run.
+    engine = {"engine": "torch"} if get_ranks().size > 1 else {}
+    parameters = BagClassifier(**{"random_state": 0, **engine, **description["parameters"]}).get_params()
     data = {"split_seed": parameters["random_state"], **description["data"]}
     return {"data": {**data, "ungrouped": bool(data.get("ungrouped"))}, "parameters": parameters}
 
 
-def _check_same(stored: dict[str, Any], wanted: dict[str, Any], folder: Path, resume: bool) -> None:
-    """A run goes on as it began; what is not said again stays as it was."""
+def _read_description(path: Path) -> dict[str, Any]:
+    """Read the description of a run that was started, and check that it is complete."""
+    stored = read_json(path)
+    if isinstance(stored, dict) and isinstance(stored.get("data"), dict):
+        stored["data"].setdefault("ungrouped", False)  # the first versions did not write it
+    required = {"data": set(signature(split_source).parameters), "parameters": set(BagClassifier().get_params())}
+    for part, names in required.items():
+        if not isinstance(stored, dict) or not isinstance(stored.get(part), dict) or set(stored[part]) != names:
+            raise InputError(f"{path} is damaged: '{part}' does not have the entries of a run; choose a new folder")
+    return stored
+
+
+def _check_same_description(stored: dict[str, Any], wanted: dict[str, Any], folder: Path, resume: bool) -> None:
+    """Refuse to resume a run with other parameters; those that are not given again stay as they were."""
     if not resume:
-        raise InputError(f"{folder} holds a run already; add --resume to go on with it, or choose a new folder")
+        raise InputError(f"{folder} already has a run; add --resume to resume it, or choose a new folder")
     for part in ("data", "parameters"):
         for name, value in wanted[part].items():
             before = stored[part].get(name)
-            if value not in (None, {}) and _plain_word(before) != _plain_word(value):
+            if value not in (None, {}) and _normalize(before) != _normalize(value):
                 raise InputError(
-                    f"{folder} was begun with {name} = {before!r}, and now it is {value!r}; "
-                    "repeat the first command with --resume, or choose a new folder"
+                    f"{folder} was started with {name} = {before!r}, but now it is {value!r}; repeat the first command "
+                    "with --resume, or choose a new folder"
                 )
 
 
-def _plain_word(value: Any) -> Any:
-    """Names that mean the same are the same, however they are typed."""
-    return canonical(value) if isinstance(value, str) else value
+def _normalize(value: Any) -> Any:
+    """Names may be written with spaces, hyphens or underscores."""
+    return canonicalize_name(value) if isinstance(value, str) else value
+
+
+class Leader:
+    """The first process: it sends a task to the others, once."""
+
+    def __init__(self, ranks: Ranks) -> None:
+        self._ranks = ranks
+        self._sent = False
+
+    def send_task(self, description: dict[str, Any], checkpoint: Path) -> None:
+        """Let the other processes take part in the training."""
+        self._send(json.dumps({"description": description, "checkpoint": str(checkpoint.resolve())}))
+
+    def dismiss(self) -> None:
+        """Let the other processes end if no task was sent: there is nothing to do, or it was refused."""
+        if not self._sent:
+            self._send(NO_TASK)
+
+    def _send(self, text: str) -> None:
+        self._sent = True
+        self._ranks.broadcast(text)
+
+
+@contextmanager
+def lead_run() -> Iterator[Leader]:
+    """Be the first process; whatever happens, the others do not wait forever."""
+    leader = Leader(get_ranks())
+    try:
+        yield leader
+    finally:
+        leader.dismiss()
+
+
+def assist_run(should_stop: Callable[[], bool] = lambda: False) -> None:
+    """Take part in the training of the first process; this process writes nothing.
+
+    Parameters
+    ----------
+    should_stop : callable, default: never
+        See ``execute_run``.
+    """
+    received = get_ranks().broadcast()
+    if received == NO_TASK:
+        return
+    task = json.loads(received)
+    parts = split_source(**task["description"]["data"])
+    validation = None if parts.validation is None else (parts.validation, parts.validation.labels)
+    BagClassifier(**task["description"]["parameters"]).fit(
+        parts.training,
+        parts.training.labels,
+        validation=validation,
+        checkpoint=task["checkpoint"],
+        should_stop=should_stop,
+    )

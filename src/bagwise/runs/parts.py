@@ -1,4 +1,4 @@
-"""The training and the test bags of a run, found again from a few words and numbers."""
+"""The training, validation and test bags of a run, determined by the data's name and a few parameters."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -6,24 +6,33 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bagwise import randomness
-from bagwise.bags import Bags
+from bagwise.bags import Bags, hold_out, read_split_file
+from bagwise.data import get_labels, open_source
 from bagwise.errors import InputError
-from bagwise.estimators.taking import known_class_numbers
-from bagwise.evaluation.protocol import Split, apart, checked
-from bagwise.formats.split_files import read_splits
-from bagwise.randomness import Purpose
-from bagwise.sources import open_source
-from bagwise.splits import hold_out
+from bagwise.estimators import encode_known_labels
+from bagwise.evaluation import Split, check_splits, get_groups
+from bagwise.nn import Purpose, random_integer
+
+TEST_SHARE = 0.2  # held out by default
 
 
-class Parts(NamedTuple):
-    """Bags to train on and bags to judge by; all have labels."""
+class RunParts(NamedTuple):
+    """The bags of a run; all have labels.
+
+    Attributes
+    ----------
+    training : Bags
+    test : Bags
+    validation : Bags or None
+        Only if a split file names them.
+    set_aside : tuple of str
+        Names of bags without instances.
+    """
 
     training: Bags
     test: Bags
-    validation: Bags | None = None  # where a file says which they are
-    set_aside: tuple[str, ...] = ()  # names of bags without an instance
+    validation: Bags | None = None
+    set_aside: tuple[str, ...] = ()
 
 
 def split_source(
@@ -33,73 +42,86 @@ def split_source(
     split_seed: int,
     splits: str | None = None,
     ungrouped: bool = False,
-) -> Parts:
-    """Open DATA and set its test bags apart.
+) -> RunParts:
+    """Open data and separate its test bags.
 
-    splits : a file with the columns train, val and test, which decides everything
-    test : a share of the bags, held out by class and by group; other DATA; or None, which takes the data set's own
-        test bags, or a fifth of the bags where it has none
-    ungrouped : whether bags of a group (a patient) may be trained on and judged by; else they are refused
+    Parameters
+    ----------
+    data : str
+        Name of a data set, or path of a folder or file.
+    options : dict
+        Options of the data set or reader.
+    test : float, str or None
+        Share of the bags to hold out, stratified by class and by group; other data to test on; or None for the data
+        set's own test bags, or a fifth of the bags if it has none.
+    split_seed : int
+    splits : str, default=None
+        File with the columns train, val and test, which name all bags to use.
+    ungrouped : bool, default=False
+        Whether bags of one group (e.g. a patient) may be in both the training and the test part; refused otherwise.
+
+    Returns
+    -------
+    RunParts
     """
     source = open_source(data, **options)
-    labels = known_labels(source.training, data)
+    labels = get_labels(source.training, data)
     if splits is not None:
-        return _from_file(source.training, splits, test, ungrouped)._replace(set_aside=source.set_aside)
+        return _split_by_file(source.training, splits, test, ungrouped)._replace(set_aside=source.set_aside)
     if isinstance(test, str):
-        return _alike(Parts(source.training, open_source(test).judged, set_aside=source.set_aside), test, ungrouped)
+        parts = RunParts(source.training, open_source(test).prediction_bags, set_aside=source.set_aside)
+        return _check_compatible(parts, test, ungrouped)
     if test is None and source.test is not None:
-        return _alike(Parts(source.training, source.test, set_aside=source.set_aside), data, ungrouped)
-    seed = randomness.integer(split_seed, Purpose.SPLIT, 1)
-    kept, held = hold_out(labels, apart(source.training, not ungrouped), 0.2 if test is None else test, seed)
-    return Parts(source.training[kept], source.training[held], set_aside=source.set_aside)
+        parts = RunParts(source.training, source.test, set_aside=source.set_aside)
+        return _check_compatible(parts, data, ungrouped)
+    groups = get_groups(source.training, not ungrouped)
+    seed = random_integer(split_seed, Purpose.SPLIT, 1)
+    training, held_out = hold_out(labels, groups, TEST_SHARE if test is None else test, seed)
+    return RunParts(source.training[training], source.training[held_out], set_aside=source.set_aside)
 
 
-def _from_file(bags: Bags, path: str, test: float | str | None, ungrouped: bool) -> Parts:
-    """The parts that a file names; bags it does not name are left out."""
+def _split_by_file(bags: Bags, path: str, test: float | str | None, ungrouped: bool) -> RunParts:
+    """The parts that a split file names; bags that it does not name are left out."""
     if test is not None:
-        raise InputError("the splits of a file say which bags are for the test; leave test out")
+        raise InputError("the split file names the test bags; leave --test out")
     if bags.names is None:
-        raise InputError(f"{path} names its bags, and those of the data have no names")
-    training, validation, judged = read_splits(path).rows(bags.names, Path(path))
-    rows = np.concatenate([training, validation])
-    splits = [Split(0, 0, rows, judged), *([Split(0, 0, training, validation)] if len(validation) else [])]
-    checked(splits, apart(bags, not ungrouped))
-    return Parts(bags[training], bags[judged], bags[validation] if len(validation) else None)
+        raise InputError(f"{path} refers to bags by name, but the bags of the data have no names")
+    training, validation, test_rows = read_split_file(path).rows(bags.names, Path(path))
+    fitted = np.concatenate([training, validation])
+    splits = [Split(repeat=0, fold=0, training=fitted, test=test_rows)]
+    if len(validation):
+        splits.append(Split(repeat=0, fold=0, training=training, test=validation))
+    check_splits(splits, get_groups(bags, not ungrouped))
+    return RunParts(bags[training], bags[test_rows], bags[validation] if len(validation) else None)
 
 
-def _alike(parts: Parts, data: str, ungrouped: bool) -> Parts:
-    """Test bags that a model of the training bags can judge: said now rather than after the training."""
+def _check_compatible(parts: RunParts, data: str, ungrouped: bool) -> RunParts:
+    """Refuse test bags that a model of the training bags cannot predict, before it is trained."""
     training, test = parts.training, parts.test
     if test.instance_shape != training.instance_shape:
         raise InputError(
-            f"the test bags of '{data}' have instances of shape {test.instance_shape}, the training bags of "
-            f"{training.instance_shape}; give test bags of the same kind"
+            f"the test bags of '{data}' have instances of shape {test.instance_shape}, but the training bags have "
+            f"{training.instance_shape}; use test bags with instances of the same shape"
         )
     if test.extractor != training.extractor and None not in (test.extractor, training.extractor):
         raise InputError(
-            f"the test bags of '{data}' hold features of '{test.extractor}', the training bags of "
-            f"'{training.extractor}'; extract the features again"
+            f"the test bags of '{data}' have features of '{test.extractor}', but the training bags have features of "
+            f"'{training.extractor}'; extract both with the same extractor"
         )
     if not ungrouped and training.groups is not None and test.groups is not None:
-        check_apart(training.groups.tolist(), test.groups, data)
+        check_disjoint_groups(training.groups.tolist(), test.groups, data)
     try:
-        known_class_numbers(known_labels(test, data), np.unique(known_labels(training, data)), len(test))
+        encode_known_labels(get_labels(test, data), np.unique(get_labels(training, data)), len(test))
     except InputError as error:
         raise InputError(f"the test bags of '{data}': {error}") from None
     return parts
 
 
-def check_apart(trained: Iterable[Any], judged: np.ndarray, data: str) -> None:
-    """No patient is on both sides, however the two sets of bags write their names."""
-    if shared := sorted({*map(str, trained)} & {*map(str, judged.tolist())}):
+def check_disjoint_groups(training_groups: Iterable[Any], test_groups: np.ndarray, data: str) -> None:
+    """Refuse test bags of groups that also have training bags; groups are compared as text."""
+    if shared := sorted({*map(str, training_groups)} & {*map(str, test_groups.tolist())}):
         raise InputError(
-            f"{len(shared)} groups (patients) of the test bags of '{data}' are trained on too: {', '.join(shared[:10])}"
-            f"{' …' * (len(shared) > 10)}; leave their bags out of one of the two, or allow it with --ungrouped"
+            f"{len(shared)} groups (e.g. patients) of the test bags of '{data}' also have training bags: "
+            f"{', '.join(shared[:10])}{' …' * (len(shared) > 10)}; remove their bags from one of the two, or allow "
+            "this with --ungrouped"
         )
-
-
-def known_labels(bags: Bags, data: str) -> np.ndarray:
-    """The labels of bags, refused where there are none."""
-    if bags.labels is None:
-        raise InputError(f"the bags of '{data}' have no labels; training and evaluation need one for each bag")
-    return bags.labels

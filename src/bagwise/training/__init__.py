@@ -1,21 +1,5 @@
-"""Training: the loop, its settings, its checkpoints, and the one way a model is run over bags."""
+"""Training: the loop, its settings, checkpoints and inference."""
 
-from bagwise.training.checkpoint import Checkpoint
-from bagwise.training.history import Epoch
-from bagwise.training.inference import infer
-from bagwise.training.loop import Trainer, TrainingStopped
-from bagwise.training.progress import Progress, ProgressBar
-from bagwise.training.settings import TrainingSettings
-from bagwise.training.tasks import Task
+import lazy_loader
 
-__all__ = [
-    "Checkpoint",
-    "Epoch",
-    "Progress",
-    "ProgressBar",
-    "Task",
-    "Trainer",
-    "TrainingSettings",
-    "TrainingStopped",
-    "infer",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,6 +1,6 @@
-"""Checkpoints: the whole state of a run in one safetensors file, written atomically, with its own SHA-256.
+"""Checkpoints: the whole state of a run in one safetensors file, written atomically, with its SHA-256.
 
-The numbers that are not tensors lie in the file's header as JSON; nothing is ever unpickled.
+Values that are not tensors are stored as JSON in the header of the file; nothing is ever unpickled.
 """
 
 import hashlib
@@ -11,51 +11,78 @@ from typing import Any
 
 import safetensors
 import torch
-from safetensors.torch import save as as_bytes
+from safetensors.torch import save as serialize_tensors
 from torch import Tensor, nn, optim
 
-from bagwise.errors import InputError
-from bagwise.files import atomic, check_room
-from bagwise.formats.blaming import blaming
+from bagwise.errors import InputError, translate_errors
+from bagwise.io import check_disk_space, write_atomically
 from bagwise.training.history import Best, Epoch
 
-COUNTERS = ("epoch", "batch", "loss", "errors", "seconds")  # of State
-MOST_BATCHES = 1 << 53
-HEADER = {"identity", *COUNTERS, "history", "best"}
+COUNTERS = ("epoch", "batch", "loss", "errors", "seconds")  # fields of TrainingState
+HEADER_KEYS = {"identity", *COUNTERS, "history", "best"}
+MAX_BATCHES = 1 << 53
 
 
 @dataclass
-class State:
-    """Everything that changes during training."""
+class TrainingState:
+    """Everything that changes during training.
+
+    Attributes
+    ----------
+    model, optimizer
+        Changed in place.
+    epoch : int
+        Number of completed epochs.
+    batch : int
+        Number of completed batches of the current epoch.
+    loss, errors : float
+        Sums over the bags of the current epoch.
+    seconds : float
+        Duration of the current epoch.
+    history : list of Epoch
+        Records of the completed epochs.
+    best : Best or None
+        Weights of the best epoch.
+    average : dict of Tensor
+        Averaged weights of the last epochs; empty before the first of them.
+    """
 
     model: nn.Module
     optimizer: optim.Optimizer
-    epoch: int = 0  # epochs completed
-    batch: int = 0  # batches completed in the epoch under way
-    loss: float = 0.0  # sums over the bags of the epoch under way
+    epoch: int = 0
+    batch: int = 0
+    loss: float = 0.0
     errors: float = 0.0
     seconds: float = 0.0
     history: list[Epoch] = field(default_factory=list)
     best: Best | None = None
-    average: dict[str, Tensor] = field(default_factory=dict)  # of the weights of the last epochs; empty before them
+    average: dict[str, Tensor] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Where a run's state is kept, and what identifies the run: a state of other data or settings is refused."""
+    """File with the state of a run.
+
+    Parameters
+    ----------
+    path : Path
+        File of the checkpoint.
+    identity : dict
+        Data and settings of the run, as JSON values. A checkpoint with another identity is rejected.
+    """
 
     path: Path
     identity: dict[str, Any]
 
-    def save(self, state: State) -> None:
-        """Replace the last checkpoint; a process killed meanwhile leaves the last one whole."""
+    def save(self, state: TrainingState) -> None:
+        """Replace the previous checkpoint; if the process is killed meanwhile, the previous one stays intact."""
         tensors = {f"model.{name}": value for name, value in state.model.state_dict().items()}
         if state.best is not None:
             tensors |= {f"best.{name}": value for name, value in state.best.weights.items()}
         tensors |= {f"average.{name}": value for name, value in state.average.items()}
         for number, entries in state.optimizer.state_dict()["state"].items():
             tensors |= {f"optimizer.{number}.{key}": torch.as_tensor(value) for key, value in entries.items()}
-        tensors = {name: _own(value) for name, value in tensors.items()}
+        tensors = {name: _copy_tensor(value) for name, value in tensors.items()}
         header = {
             "identity": self.identity,
             **{name: getattr(state, name) for name in COUNTERS},
@@ -63,45 +90,51 @@ class Checkpoint:
             "best": None if state.best is None else [state.best.epoch, state.best.criterion],
         }
         text = json.dumps(header)
-        with atomic(self.path) as draft:
-            draft.write_bytes(as_bytes(tensors, metadata={"state": text, "sha256": _digest(tensors, text)}))
+        with write_atomically(self.path) as temporary:
+            content = serialize_tensors(tensors, metadata={"state": text, "sha256": _digest(tensors, text)})
+            temporary.write_bytes(content)
 
-    def check_room(self, state: State) -> None:
-        """Refuse a run whose checkpoints cannot fit on the disk, before its first step."""
-        values = [*state.model.state_dict().values()]
-        moments = 2 if "betas" in state.optimizer.defaults else bool(state.optimizer.defaults.get("momentum"))
-        once = sum(value.nbytes for value in values) * (1 + moments)
-        check_room(self.path, 2 * once)  # the next one is written beside the last
+    def restore(self, state: TrainingState) -> bool:
+        """Load the checkpoint into a new state.
 
-    def restore(self, state: State) -> bool:
-        """Bring a fresh state to where the checkpoint stands; False if there is none."""
+        Parameters
+        ----------
+        state : TrainingState
+            State at the start of a run; changed in place.
+
+        Returns
+        -------
+        bool
+            False if there is no checkpoint.
+
+        Raises
+        ------
+        InputError
+            If the file is damaged or belongs to another run.
+        """
         if not self.path.exists():
             return False
         if self.path.is_dir():
             raise InputError(f"{self.path} is a folder; give a file's path for the checkpoint")
-        tensors, header = _read(self.path)
+        tensors, header = _read_checkpoint(self.path)
         if header["identity"] != self.identity:
-            raise InputError(f"{self.path} belongs to another run: {_difference(header['identity'], self.identity)}")
-        with blaming(self.path, "is damaged", "delete it to start the run anew"):
-            _fill(state, tensors, header)
+            difference = _describe_difference(header["identity"], self.identity)
+            raise InputError(
+                f"{self.path} belongs to another run: {difference}; repeat the first command, or choose a new folder"
+            )
+        with translate_errors(self.path, "is damaged", "delete it to start the run again from the beginning"):
+            _restore_state(state, tensors, header)
         return True
 
-
-def _fill(state: State, tensors: dict[str, Tensor], header: dict[str, Any]) -> None:
-    state.model.load_state_dict(_part(tensors, "model."))
-    _restore_optimizer(state.optimizer, _part(tensors, "optimizer."))
-    for name in COUNTERS:
-        setattr(state, name, type(getattr(state, name))(header[name]))
-    state.history = [Epoch(**record) for record in header["history"]]
-    if state.epoch != len(state.history) or not 0 <= state.batch < MOST_BATCHES:
-        raise ValueError("it stands at another epoch than its history")
-    if header["best"] is not None:
-        epoch, criterion = header["best"]
-        state.best = Best(int(epoch), float(criterion), _part(tensors, "best."))
-    state.average = _part(tensors, "average.")
+    def check_free_space(self, state: TrainingState) -> None:
+        """Raise ``InputError`` before the first step if checkpoints of this run do not fit on the disk."""
+        values = [*state.model.state_dict().values()]
+        moments = 2 if "betas" in state.optimizer.defaults else bool(state.optimizer.defaults.get("momentum"))
+        size = sum(value.nbytes for value in values) * (1 + moments)
+        check_disk_space(self.path, 2 * size)  # a new checkpoint is written next to the previous one
 
 
-def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+def _read_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     try:
         with safetensors.safe_open(path, framework="pt") as file:
             metadata = file.metadata() or {}
@@ -109,29 +142,32 @@ def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         text, recorded = metadata["state"], metadata["sha256"]
         header = json.loads(text)
     except (safetensors.SafetensorError, KeyError, ValueError) as error:
-        raise InputError(f"{path} is damaged ({error}); delete it to start the run anew") from None
+        raise InputError(f"{path} is damaged ({error}); delete it to start the run again from the beginning") from None
     if _digest(tensors, text) != recorded:
-        raise InputError(f"{path} is damaged: its content does not have the recorded SHA-256; delete it to start anew")
-    if not isinstance(header, dict) or header.keys() != HEADER or not isinstance(header["identity"], dict):
-        raise InputError(f"{path} is damaged: it does not hold what a run's state consists of; delete it to start anew")
+        raise InputError(
+            f"{path} is damaged: its content does not match the recorded SHA-256; "
+            "delete it to start the run again from the beginning"
+        )
+    if not isinstance(header, dict) or header.keys() != HEADER_KEYS or not isinstance(header["identity"], dict):
+        raise InputError(
+            f"{path} is damaged: its header does not describe the state of a run; "
+            "delete it to start the run again from the beginning"
+        )
     return tensors, header
 
 
-def _digest(tensors: dict[str, Tensor], text: str) -> str:
-    digest = hashlib.sha256(text.encode())
-    for name in sorted(tensors):
-        digest.update(name.encode())
-        digest.update(tensors[name].reshape(-1).view(torch.uint8).numpy().data)  # bytes: NumPy knows no bfloat16
-    return digest.hexdigest()
-
-
-def _own(value: Tensor) -> Tensor:
-    """A copy with memory of its own: safetensors stores no two names of the same memory (tied weights)."""
-    return value.detach().cpu().clone(memory_format=torch.contiguous_format)
-
-
-def _part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
-    return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
+def _restore_state(state: TrainingState, tensors: dict[str, Tensor], header: dict[str, Any]) -> None:
+    state.model.load_state_dict(_select_prefix(tensors, "model."))
+    _restore_optimizer(state.optimizer, _select_prefix(tensors, "optimizer."))
+    for name in COUNTERS:
+        setattr(state, name, type(getattr(state, name))(header[name]))
+    state.history = [Epoch(**record) for record in header["history"]]
+    if state.epoch != len(state.history) or not 0 <= state.batch < MAX_BATCHES:
+        raise ValueError("its epoch or batch does not agree with its history")
+    if header["best"] is not None:
+        epoch, criterion = header["best"]
+        state.best = Best(epoch=int(epoch), criterion=float(criterion), weights=_select_prefix(tensors, "best."))
+    state.average = _select_prefix(tensors, "average.")
 
 
 def _restore_optimizer(optimizer: optim.Optimizer, tensors: dict[str, Tensor]) -> None:
@@ -142,11 +178,27 @@ def _restore_optimizer(optimizer: optim.Optimizer, tensors: dict[str, Tensor]) -
     optimizer.load_state_dict({"state": entries, "param_groups": optimizer.state_dict()["param_groups"]})
     for parameter, state in optimizer.state.items():
         for key, value in state.items():
-            if value.shape == parameter.shape:  # a fused optimiser walks through memory, in the order of the weights
+            if value.shape == parameter.shape:  # a fused optimizer needs the memory layout of the weights
                 state[key] = torch.empty_like(parameter).copy_(value)
 
 
-def _difference(stored: dict[str, Any], wanted: dict[str, Any]) -> str:
-    names = [name for name in sorted({*stored, *wanted}) if stored.get(name) != wanted.get(name)]
-    shown = ", ".join(f"{name} was {stored.get(name)!r} and is now {wanted.get(name)!r}" for name in names[:3])
-    return f"{shown}; repeat the first command, or choose a new folder"
+def _select_prefix(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
+
+
+def _copy_tensor(value: Tensor) -> Tensor:
+    """Copy to separate memory: safetensors does not store two names of the same memory (tied weights)."""
+    return value.detach().cpu().clone(memory_format=torch.contiguous_format)
+
+
+def _digest(tensors: dict[str, Tensor], text: str) -> str:
+    digest = hashlib.sha256(text.encode())
+    for name in sorted(tensors):
+        digest.update(name.encode())
+        digest.update(tensors[name].reshape(-1).view(torch.uint8).numpy().data)  # as bytes: NumPy has no bfloat16
+    return digest.hexdigest()
+
+
+def _describe_difference(stored: dict[str, Any], current: dict[str, Any]) -> str:
+    names = [name for name in sorted({*stored, *current}) if stored.get(name) != current.get(name)]
+    return ", ".join(f"{name} was {stored.get(name)!r} and is now {current.get(name)!r}" for name in names[:3])

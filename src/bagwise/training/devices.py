@@ -1,31 +1,119 @@
-"""The device a model runs on."""
+"""Device, number of threads and precision of the computation.
+
+Mixed precision computes the encoder in bfloat16 during training, and everything else in float32. bfloat16 has the range
+of float32, so gradients need no scaling. Weights, pooling, head, loss and the state of the optimizer remain in full
+precision, and so do predictions: softmax and sums over many instances lose accuracy that the products of the encoder
+do not.
+"""
+
+import contextlib
+from collections.abc import Iterator
 
 import torch
+from jaxtyping import Float, Shaped
+from threadpoolctl import threadpool_limits
+from torch import Tensor, nn
 
+from bagwise.arguments import describe_value
 from bagwise.errors import InputError
-from bagwise.quantities import shown
+from bagwise.nn import BagModel
+
+PRECISIONS = ("full", "mixed")
 
 
-def available() -> dict[str, bool]:
-    """Which kinds of device this machine and this torch have."""
+def list_devices() -> dict[str, bool]:
+    """Check which types of device are available with this machine and this installation of torch.
+
+    Returns
+    -------
+    dict of str to bool
+        Availability of "cpu", "cuda" and "mps".
+    """
     return {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
 
 
-def resolve(name: str | torch.device) -> torch.device:
-    """A device from its name; "auto" takes an NVIDIA GPU where there is one, else the CPU.
+def resolve_device(name: str | torch.device) -> torch.device:
+    """Return the device of a name.
 
-    >>> resolve("cpu")
+    Parameters
+    ----------
+    name : str or torch.device
+        Name as in torch; "auto" is CUDA if available, else the CPU.
+
+    Returns
+    -------
+    torch.device
+
+    Raises
+    ------
+    InputError
+        If the device is unknown or not available.
+
+    Examples
+    --------
+    >>> resolve_device("cpu")
     device(type='cpu')
     """
-    usable = [kind for kind, there in available().items() if there]
+    available = [kind for kind, is_available in list_devices().items() if is_available]
+    choices = f"choose one of: auto, {', '.join(available)}"
     if not isinstance(name, str | torch.device):
-        raise InputError(f"device is {shown(name)}; give one of: auto, {', '.join(usable)}")
+        raise InputError(f"device must be a name or a torch.device, got {describe_value(name)}; {choices}")
     if name == "auto":
-        return torch.device("cuda" if "cuda" in usable else "cpu")
+        return torch.device("cuda" if "cuda" in available else "cpu")
     try:
         device = torch.device(name)
     except RuntimeError:
-        raise InputError(f"device '{name}' is unknown; choose one of: auto, {', '.join(usable)}") from None
-    if device.type not in usable:
-        raise InputError(f"device '{name}' is not available here; choose one of: auto, {', '.join(usable)}")
+        raise InputError(f"device '{name}' is unknown; {choices}") from None
+    if device.type not in available:
+        raise InputError(f"device '{name}' is not available on this machine; {choices}")
     return device
+
+
+@contextlib.contextmanager
+def use_one_thread() -> Iterator[None]:
+    """Compute with one thread within a ``with`` block, in torch and in the libraries used by NumPy.
+
+    The last bits of sums depend on the number of threads; with one thread they are reproducible.
+    """
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with threadpool_limits(1):
+            yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def check_precision(precision: str, device: torch.device) -> None:
+    """Raise ``InputError`` for mixed precision on a device that does not compute in bfloat16 itself.
+
+    Processors are rejected: a virtual machine may report bfloat16 units of the processor that it does not provide, and
+    a product would then terminate the process.
+    """
+    if precision == "full":
+        return
+    if device.type != "cuda" or not torch.cuda.is_bf16_supported(including_emulation=False):
+        raise InputError(
+            f"precision='mixed' needs a CUDA device that supports bfloat16, and this run uses device '{device}'; "
+            "use precision='full'"
+        )
+
+
+def use_half_precision(model: nn.Module, device: torch.device) -> BagModel:
+    """Return a model for training that shares all weights and computes its encoder in bfloat16."""
+    assert isinstance(model, BagModel)
+    return BagModel(HalfPrecisionEncoder(model.encoder, device.type), model.pooling, model.head)
+
+
+class HalfPrecisionEncoder(nn.Module):
+    """An encoder that computes products in bfloat16; its weights, which are shared, and its embeddings are float32."""
+
+    def __init__(self, encoder: nn.Module, device_type: str) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.device_type = device_type
+
+    def forward(self, instances: Shaped[Tensor, "instances ..."]) -> Float[Tensor, "instances width"]:
+        with torch.autocast(self.device_type, dtype=torch.bfloat16):
+            embeddings = self.encoder(instances)
+        return embeddings.to(torch.get_default_dtype())

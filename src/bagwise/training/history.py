@@ -1,6 +1,6 @@
-"""What training remembers: a record an epoch, and which epoch was best.
+"""Training history: one record per epoch, and the best epoch.
 
-The paper's criterion is the lowest validation error + loss; of equal epochs the first is kept.
+The best epoch has the lowest validation error + loss, as in the paper; among equal epochs, the first.
 """
 
 import math
@@ -12,7 +12,21 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Epoch:
-    """One epoch; loss and error are means over bags, in training mode for the training bags."""
+    """Record of one epoch.
+
+    Attributes
+    ----------
+    epoch : int
+        Number of the epoch, from 1.
+    loss, error : float
+        Means over the training bags, in training mode.
+    validation_loss, validation_error : float or None
+        Means over the validation bags, in evaluation mode; None without validation bags.
+    learning_rate : float
+        Learning rate of the epoch.
+    seconds : float
+        Duration of the epoch.
+    """
 
     epoch: int
     loss: float
@@ -24,29 +38,30 @@ class Epoch:
 
     @property
     def criterion(self) -> float | None:
-        """Validation error + loss, or None without validation bags."""
+        """Validation error + loss; None without validation bags."""
         if self.validation_loss is None or self.validation_error is None:
             return None
         return self.validation_loss + self.validation_error
 
     def as_dict(self) -> dict[str, Any]:
+        """Return the fields as a dictionary of JSON values."""
         return asdict(self)
 
 
 @dataclass(frozen=True)
 class Best:
-    """The weights of the best epoch so far."""
+    """Number, criterion and weights of the best epoch so far."""
 
     epoch: int
     criterion: float
     weights: dict[str, Tensor]
 
 
-def improves(record: Epoch, best: Best | None) -> bool:
-    """Whether an epoch is the best so far by validation error + loss."""
+def is_improvement(record: Epoch, best: Best | None) -> bool:
+    """Whether an epoch is better than the best one so far, by validation error + loss."""
     return record.criterion is not None and record.criterion < (math.inf if best is None else best.criterion)
 
 
-def exhausted(record: Epoch, best: Best | None, patience: int | None) -> bool:
-    """Whether the best epoch lies ``patience`` epochs back."""
+def is_patience_exhausted(record: Epoch, best: Best | None, patience: int | None) -> bool:
+    """Whether there was no improvement in the last ``patience`` epochs."""
     return patience is not None and best is not None and record.epoch - best.epoch >= patience

@@ -1,4 +1,4 @@
-"""The one way a trained model is run over bags: evaluation, prediction and explanation all call it."""
+"""Inference with a trained model. Evaluation, prediction and explanation all use this function."""
 
 from typing import NamedTuple
 
@@ -8,40 +8,63 @@ from torch import nn
 
 from bagwise.bags import Bags
 from bagwise.errors import InputError
-from bagwise.models import Prediction
-from bagwise.training.batches import by_rows, tensors
-from bagwise.training.streaming import Gathered, streamed_prediction, streams
+from bagwise.nn import Prediction
+from bagwise.training.batches import bags_to_tensors, group_by_rows
+from bagwise.training.streaming.pieces import RowCollector, is_streamable
+from bagwise.training.streaming.prediction import stream_prediction
 
-ROWS_AT_ONCE = 512  # a larger bag is read in pieces of so many: they stay in the cache, and take little memory
-
-
-class Inferred(NamedTuple):
-    """Scores and weights as arrays, aligned with the bags and their instances."""
-
-    scores: np.ndarray  # (bags, scores)
-    weights: np.ndarray  # (instances, heads)
+ROWS_AT_ONCE = 512  # a larger bag is read in pieces of this many rows, which fit into the cache and need little memory
 
 
-def infer(model: nn.Module, bags: Bags, device: torch.device) -> Inferred:
-    """Run a model in evaluation mode, without gradients, in packed batches; its mode is restored."""
+class InferenceResult(NamedTuple):
+    """Scores and weights as arrays.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (bags, scores)
+        Scores of the bags, before the link function.
+    weights : ndarray of shape (instances, heads)
+        Weights of the instances; each column sums to one within each bag.
+    """
+
+    scores: np.ndarray
+    weights: np.ndarray
+
+
+def run_inference(model: nn.Module, bags: Bags, device: torch.device) -> InferenceResult:
+    """Run a model in evaluation mode, without gradients, in packed batches.
+
+    Parameters
+    ----------
+    model : nn.Module
+        Maps instances and offsets to a ``Prediction``; its mode is restored afterwards.
+    bags : Bags
+        At least one bag.
+    device : torch.device
+        Device of the model.
+
+    Returns
+    -------
+    InferenceResult
+    """
     if len(bags) == 0:
         raise InputError("there are no bags to predict; give at least one")
     was_training = model.training
     model.eval()
-    scores, weights = Gathered(len(bags)), Gathered(bags.n_instances)
+    scores, weights = RowCollector(len(bags)), RowCollector(bags.n_instances)
     try:
         with torch.inference_mode():
-            for rows in by_rows(bags.sizes, ROWS_AT_ONCE):
-                predicted = _predict(model, bags[rows], device)
-                scores.add(predicted.scores.cpu())
-                weights.add(predicted.weights.cpu())
+            for rows in group_by_rows(bags.sizes, ROWS_AT_ONCE):
+                prediction = _predict(model, bags[rows], device)
+                scores.add(prediction.scores.cpu())
+                weights.add(prediction.weights.cpu())
     finally:
         model.train(was_training)
-    return Inferred(scores.rows.numpy(), weights.rows.numpy())
+    return InferenceResult(scores=scores.rows.numpy(), weights=weights.rows.numpy())
 
 
 def _predict(model: nn.Module, bags: Bags, device: torch.device) -> Prediction:
-    """Packed bags at once, a bag too large for that in pieces, unless its pooling was written without them in mind."""
-    if bags.n_instances > ROWS_AT_ONCE and streams(model):
-        return streamed_prediction(model, bags, device, ROWS_AT_ONCE)
-    return model(*tensors(bags, device))
+    """Predict packed bags at once; a single large bag in pieces, if its pooling supports that."""
+    if bags.n_instances > ROWS_AT_ONCE and is_streamable(model):
+        return stream_prediction(model, bags, device, ROWS_AT_ONCE)
+    return model(*bags_to_tensors(bags, device))

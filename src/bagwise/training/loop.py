@@ -1,7 +1,11 @@
-"""The training loop: shuffled batches of bags, validation, checkpoints, the best weights; an engine does the steps.
+"""The training loop: shuffled batches of bags, validation, checkpoints and the best or averaged weights.
 
-Every random draw is a function of the seed and the place in the run (see ``randomness``), so a run that was cut and
-resumed ends with the same bits as one that was not.
+An engine performs the steps. Every random number is a function of the seed and the position in the run (see
+``bagwise.nn.random_streams``), so a run that was interrupted and resumed ends with the same bits as one that was not.
+
+The final weights can be averaged over the last epochs (Polyak & Juditsky 1992; Izmailov et al. 2018). With few bags the
+accuracy at the threshold 1/2 varies from epoch to epoch; with averaged weights it varies less, and no bags have to be
+held out.
 """
 
 import math
@@ -11,149 +15,173 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 
-from bagwise import randomness
 from bagwise.errors import InputError
-from bagwise.likelihoods import Likelihood
-from bagwise.places import set_place
-from bagwise.randomness import Purpose
-from bagwise.training.averaging import running_mean
-from bagwise.training.batches import tensor
-from bagwise.training.checkpoint import Checkpoint, State
-from bagwise.training.engines import Diverged, Engine, Problem, Sums, TorchEngine
-from bagwise.training.history import Best, Epoch, exhausted, improves
-from bagwise.training.inference import infer
-from bagwise.training.progress import Progress
-from bagwise.training.ranks import Lost, Ranks, current
+from bagwise.nn import Purpose, make_generator, set_stream_position
+from bagwise.parallel import RankLostError, Ranks, get_ranks
+from bagwise.targets import Likelihood
+from bagwise.training.batches import TrainingTask, array_to_tensor
+from bagwise.training.checkpoint import Checkpoint, TrainingState
+from bagwise.training.engines.base import DivergedError, Engine, BatchSums, TrainingProblem
+from bagwise.training.engines.torch_engine import TorchEngine
+from bagwise.training.history import Best, Epoch, is_improvement, is_patience_exhausted
+from bagwise.training.inference import run_inference
+from bagwise.training.progress import TrainingProgress
 from bagwise.training.settings import TrainingSettings
-from bagwise.training.tasks import Task
 
 
-class TrainingStopped(Exception):  # noqa: N818 (no error: somebody asked for it)
-    """Training was asked to stop; the checkpoint holds everything up to here."""
+class TrainingStopped(Exception):  # noqa: N818 (not an error: the stop was requested)
+    """Training was asked to stop; the checkpoint contains the state at this point."""
 
 
 @dataclass
 class Trainer:
     """Trains a model in place.
 
-    With validation bags the model ends with the weights of the best epoch, else with those of the last, or with the
-    average of those of the last epochs. A checkpoint is written after every epoch, and within one when ``should_stop``
-    says so; if there is one already, training goes on from it.
+    With validation bags the model ends with the weights of the best epoch; else with those of the last epoch, or with
+    the average of the last epochs. A checkpoint is written after every epoch, and within an epoch when ``should_stop``
+    returns True. If the checkpoint exists already, training resumes from it.
+
+    Parameters
+    ----------
+    model : nn.Module
+        Model to train.
+    likelihood : Likelihood
+        Loss and errors of scores.
+    task : TrainingTask
+        Training bags and targets.
+    settings : TrainingSettings
+        Number of epochs, optimizer and so on.
+    validation : TrainingTask, optional
+        Validation bags and targets.
+    device : torch.device, default=cpu
+        Device of the computation.
+    engine : callable, default=TorchEngine
+        Builds the engine from a ``TrainingProblem``.
+    memory : float, default=inf
+        Bytes that a step may use for its instances.
+    checkpoint : Checkpoint, optional
+        File for the state of the run. By default no checkpoints are written.
+    ranks : Ranks, optional
+        This process among the processes of the run. By default those of ``torch.distributed``.
+    progress : TrainingProgress, optional
+        Receives reports of the progress.
+    should_stop : callable, optional
+        Called after each call of the engine; training stops if it returns True.
+
+    Attributes
+    ----------
+    state : TrainingState
+        Current state, once ``run`` was called.
     """
 
     model: nn.Module
     likelihood: Likelihood
-    task: Task
+    task: TrainingTask
     settings: TrainingSettings
-    validation: Task | None = None
+    validation: TrainingTask | None = None
     device: torch.device = field(default_factory=lambda: torch.device("cpu"))
-    engine: Callable[[Problem], Engine] = TorchEngine
+    engine: Callable[[TrainingProblem], Engine] = TorchEngine
     memory: float = math.inf
     checkpoint: Checkpoint | None = None
-    ranks: Ranks = field(default_factory=current)
-    progress: Progress = field(default_factory=Progress)
+    ranks: Ranks = field(default_factory=get_ranks)
+    progress: TrainingProgress = field(default_factory=TrainingProgress)
     should_stop: Callable[[], bool] = lambda: False
 
     def run(self) -> list[Epoch]:
-        """Train to the end, and return a record of every epoch."""
+        """Train until the end.
+
+        Returns
+        -------
+        list of Epoch
+            One record per epoch.
+
+        Raises
+        ------
+        TrainingStopped
+            If ``should_stop`` returned True.
+        InputError
+            If the loss or the weights are not finite, or the checkpoint belongs to another run.
+        """
         self.model.to(self.device)
         optimizer = self.settings.build_optimizer(self.model.parameters())
-        self.state = State(self.model, optimizer)
+        self.state = TrainingState(self.model, optimizer)
         if self.checkpoint is not None:
             self.ranks.wait()
-            self.checkpoint.check_room(self.state)
+            self.checkpoint.check_free_space(self.state)
             self.checkpoint.restore(self.state)
             self.ranks.check_same([self.state.epoch, self.state.batch], "checkpoint")
-        engine = self.engine(
-            Problem(
-                self.model,
-                self.likelihood,
-                self.task,
-                optimizer,
-                self.settings.seed,
-                self.device,
-                self.memory,
-                self.settings.most_instances,
-                self.settings.precision,
-            )
+        problem = TrainingProblem(
+            model=self.model,
+            likelihood=self.likelihood,
+            task=self.task,
+            optimizer=optimizer,
+            seed=self.settings.seed,
+            device=self.device,
+            memory=self.memory,
+            most_instances=self.settings.most_instances,
+            precision=self.settings.precision,
         )
+        engine = self.engine(problem)
         with torch.random.fork_rng(devices=[self.device] if self.device.type == "cuda" else []), self.progress:
             self.progress.start(self.state.epoch, self.settings.epochs)
             try:
-                while not self._finished():
-                    self._epoch(engine)
-            except Lost:
-                raise Lost(self._kept()) from None
+                while not self._is_finished():
+                    self._run_epoch(engine)
+            except RankLostError:
+                raise RankLostError(self._describe_checkpoint()) from None
             finally:
-                set_place(self.model, None)
+                set_stream_position(self.model, None)
                 self.model.eval()
-        if kept := self.state.average or (self.state.best and self.state.best.weights):
-            self.model.load_state_dict(kept)
+        if final_weights := self.state.average or (self.state.best and self.state.best.weights):
+            self.model.load_state_dict(final_weights)
         return self.state.history
 
-    def _finished(self) -> bool:
+    def _is_finished(self) -> bool:
         history = self.state.history
         if len(history) >= self.settings.epochs:
             return True
-        return bool(history) and exhausted(history[-1], self.state.best, self.settings.patience)
+        return bool(history) and is_patience_exhausted(history[-1], self.state.best, self.settings.patience)
 
-    def _epoch(self, engine: Engine) -> None:
-        """The batches of the epoch that are still to do, then its record."""
+    def _run_epoch(self, engine: Engine) -> None:
+        """Run the remaining batches of the epoch, then record it."""
         state = self.state
-        batches, stride = self._batches(state.epoch), max(1, engine.stride // self.settings.batch_size)
+        batches, stride = self._make_batches(state.epoch), max(1, engine.stride // self.settings.batch_size)
         self.model.train()
         while state.batch < len(batches):
             started = time.perf_counter()
             chosen = batches[state.batch : state.batch + stride]
-            sums = self._steps(engine, chosen, state.epoch * len(batches) + state.batch)
+            sums = self._run_steps(engine, chosen, state.epoch * len(batches) + state.batch)
             state.loss += sums.loss
             state.errors += sums.errors
             state.batch += len(chosen)
             state.seconds += time.perf_counter() - started
             self.progress.batch(state.batch, len(batches))
-            if self.ranks.agreed(self.should_stop()):
+            if self.ranks.any_process(self.should_stop()):
                 self._check_weights()  # before they replace the last good ones
                 self._save()
                 raise TrainingStopped
-        self._close_epoch()
+        self._finish_epoch()
         self.progress.epoch(state.history[-1])
         self._save()
 
-    def _batches(self, epoch: int) -> list[np.ndarray]:
-        order = randomness.generator(self.settings.seed, Purpose.SHUFFLE, epoch).permutation(len(self.task.bags))
+    def _make_batches(self, epoch: int) -> list[np.ndarray]:
+        order = make_generator(self.settings.seed, Purpose.SHUFFLE, epoch).permutation(len(self.task.bags))
         size = self.settings.batch_size
         return [order[start : start + size] for start in range(0, len(order), size)]
 
-    def _steps(self, engine: Engine, batches: list[np.ndarray], first_step: int) -> Sums:
+    def _run_steps(self, engine: Engine, batches: list[np.ndarray], first_step: int) -> BatchSums:
         try:
             return engine.run(batches, first_step, self.settings.learning_rate_at(self.state.epoch))
-        except Diverged as diverged:
+        except DivergedError as diverged:
             self.state.batch += diverged.batch
             name = self.task.bags.name(diverged.bag)
-            message = self._divergence(f"the loss of bag '{name}' is", " that bag's values,")
+            message = self._describe_divergence(f"the loss of bag '{name}' is", " the values of that bag,")
             raise InputError(message) from None
 
-    def _divergence(self, what: str, look_at: str) -> str:
-        place = f"epoch {self.state.epoch + 1}, batch {self.state.batch + 1}"
-        return (
-            f"{what} not finite in {place}; look at{look_at} the features' scale (standardize), "
-            f"or lower learning_rate (now {self.settings.learning_rate:g}){self._kept()}"
-        )
-
-    def _kept(self) -> str:
-        """What a run that ends here leaves to go on from."""
-        there = self.checkpoint is not None and self.checkpoint.path.exists()
-        return f"; the last good state is kept in {self.checkpoint.path}" if self.checkpoint and there else ""
-
-    def _check_weights(self) -> None:
-        sums = torch.stack([value.detach().sum() for value in self.model.parameters()])  # a look at each value is slow
-        if not sums.isfinite().all():
-            raise InputError(self._divergence("the weights of the model are", ""))
-
-    def _close_epoch(self) -> None:
-        """Validate, write the record, keep the weights if they are the best, and count the epoch as done."""
+    def _finish_epoch(self) -> None:
+        """Validate, record the epoch, and store the weights if they are the best or part of the average."""
         state, n_bags = self.state, len(self.task.bags)
         started = time.perf_counter()
         self._check_weights()
@@ -168,25 +196,61 @@ class Trainer:
             seconds=state.seconds + time.perf_counter() - started,
         )
         state.history.append(record)
-        if record.criterion is not None and improves(record, state.best):
+        if record.criterion is not None and is_improvement(record, state.best):
             weights = {name: value.detach().clone() for name, value in self.model.state_dict().items()}
-            state.best = Best(record.epoch, record.criterion, weights)
+            state.best = Best(epoch=record.epoch, criterion=record.criterion, weights=weights)
         state.epoch, state.batch = state.epoch + 1, 0
-        if count := self.settings.averaged(state.epoch):
-            state.average = running_mean(state.average, self.model.state_dict(), count)
+        if count := self.settings.count_averaged_epochs(state.epoch):
+            state.average = update_running_mean(state.average, self.model.state_dict(), count)
         state.loss = state.errors = state.seconds = 0.0
 
     def _validate(self) -> tuple[float | None, float | None]:
         if self.validation is None:
             return None, None
-        scores = torch.from_numpy(infer(self.model, self.validation.bags, self.device).scores)
-        targets = tensor(self.validation.targets)
-        losses = self.likelihood.loss(scores, targets) * tensor(self.validation.importance)
+        scores = torch.from_numpy(run_inference(self.model, self.validation.bags, self.device).scores)
+        targets = array_to_tensor(self.validation.targets)
+        losses = self.likelihood.loss(scores, targets) * array_to_tensor(self.validation.importance)
         if not losses.isfinite().all():
             name = self.validation.bags.name(int((~losses.isfinite()).int().argmax()))
-            raise InputError(self._divergence(f"the loss of validation bag '{name}' is", " that bag's values,"))
+            subject = f"the loss of validation bag '{name}' is"
+            raise InputError(self._describe_divergence(subject, " the values of that bag,"))
         return losses.mean().item(), self.likelihood.errors(scores, targets).mean().item()
+
+    def _check_weights(self) -> None:
+        sums = torch.stack([value.detach().sum() for value in self.model.parameters()])  # faster than every value
+        if not sums.isfinite().all():
+            raise InputError(self._describe_divergence("the weights of the model are", ""))
+
+    def _describe_divergence(self, subject: str, also_check: str) -> str:
+        position = f"epoch {self.state.epoch + 1}, batch {self.state.batch + 1}"
+        return (
+            f"{subject} not finite in {position}; check{also_check} the scale of the features (standardize=True), "
+            f"or lower learning_rate (now {self.settings.learning_rate:g}){self._describe_checkpoint()}"
+        )
+
+    def _describe_checkpoint(self) -> str:
+        """Return the end of an error message: where the last good state is saved."""
+        exists = self.checkpoint is not None and self.checkpoint.path.exists()
+        return f"; the last good state is saved in {self.checkpoint.path}" if self.checkpoint and exists else ""
 
     def _save(self) -> None:
         if self.checkpoint is not None and self.ranks.first:
             self.checkpoint.save(self.state)
+
+
+def update_running_mean(mean: dict[str, Tensor], values: dict[str, Tensor], count: int) -> dict[str, Tensor]:
+    """Compute the mean of ``count`` sets of weights from the mean of the earlier ones and the latest set.
+
+    Integer tensors, such as counters, are those of the latest set.
+
+    >>> import torch
+    >>> first = update_running_mean({}, {"w": torch.tensor([1.0])}, 1)
+    >>> update_running_mean(first, {"w": torch.tensor([4.0])}, 2)
+    {'w': tensor([2.5000])}
+    """
+    return {
+        name: value.detach() + (mean[name] - value.detach()) * ((count - 1) / count)
+        if count > 1 and value.is_floating_point()
+        else value.detach().clone()
+        for name, value in values.items()
+    }

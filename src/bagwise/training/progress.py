@@ -1,35 +1,44 @@
-"""Who watches a training run: nobody, or a progress bar in the terminal."""
+"""Progress reports of training: none, or a progress bar in the terminal."""
 
 from typing import Any
 
-from bagwise.training.engines.choosing import Choice
+from bagwise.training.engines.choice import EngineChoice
 from bagwise.training.history import Epoch
 
 
-class Progress:
-    """Watches nothing; subclasses show what happens."""
+class TrainingProgress:
+    """Receives the events of a training run and ignores them; subclasses report them.
 
-    def __enter__(self) -> "Progress":
+    A context manager, entered for the duration of the training.
+    """
+
+    def __enter__(self) -> "TrainingProgress":
         return self
 
     def __exit__(self, *error: object) -> None:
         return
 
-    def engine(self, choice: Choice) -> None:
-        """Which engine will train, and why."""
+    def engine(self, choice: EngineChoice) -> None:
+        """Report the engine that was chosen."""
 
     def start(self, done: int, epochs: int) -> None:
-        """Training begins, with so many epochs done before."""
+        """Report that training starts, with ``done`` of all ``epochs`` completed earlier."""
 
     def batch(self, done: int, batches: int) -> None:
-        """A batch of the current epoch is done."""
+        """Report that ``done`` of the ``batches`` of the current epoch are completed."""
 
     def epoch(self, record: Epoch) -> None:
-        """An epoch is done."""
+        """Report a completed epoch."""
 
 
-class ProgressBar(Progress):
-    """One line that fits 80 columns: epochs done, time left, losses; it stays when training ends."""
+class TrainingProgressBar(TrainingProgress):
+    """One line of at most 80 columns: completed epochs, remaining time and losses; it remains when training ends.
+
+    Parameters
+    ----------
+    console : rich.console.Console, optional
+        Console to print to. By default that of rich.
+    """
 
     def __init__(self, console: Any = None) -> None:
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
@@ -44,25 +53,25 @@ class ProgressBar(Progress):
             console=console,
         )
 
-    def __enter__(self) -> "ProgressBar":
+    def __enter__(self) -> "TrainingProgressBar":
         self.bar.start()
         return self
 
     def __exit__(self, *error: object) -> None:
         self.bar.stop()
 
-    def engine(self, choice: Choice) -> None:
+    def engine(self, choice: EngineChoice) -> None:
         self.bar.console.print(str(choice), highlight=False)
 
     def start(self, done: int, epochs: int) -> None:
-        self.done = done
+        self.completed_epochs = done
         self.task = self.bar.add_task("", total=epochs, completed=done, state="")
 
     def batch(self, done: int, batches: int) -> None:
-        self.bar.update(self.task, completed=self.done + done / batches)
+        self.bar.update(self.task, completed=self.completed_epochs + done / batches)
 
     def epoch(self, record: Epoch) -> None:
-        self.done = record.epoch
+        self.completed_epochs = record.epoch
         state = f"loss {record.loss:.3f}"
         if record.validation_loss is not None:
             state += f", validation {record.validation_loss:.3f}"

@@ -1,4 +1,4 @@
-"""How a model is trained, as plain numbers: stored with every checkpoint, so that a resume cannot mix two runs."""
+"""Settings of training as plain numbers, stored with every checkpoint so that a resume cannot mix two runs."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -8,12 +8,11 @@ from typing import Any
 
 from torch import nn, optim
 
+from bagwise.arguments import canonicalize_name, check_real_number, check_whole_number, choose_by_name
 from bagwise.errors import InputError
-from bagwise.names import canonical, choose
-from bagwise.quantities import real_number, whole_number
-from bagwise.training.precision import PRECISIONS
+from bagwise.training.devices import PRECISIONS
 
-SCHEDULES: dict[str, Callable[[float], float]] = {
+SCHEDULES: dict[str, Callable[[float], float]] = {  # share of completed epochs → factor on the learning rate
     "constant": lambda done: 1.0,
     "linear": lambda done: 1.0 - done,
     "cosine": lambda done: 0.5 * (1.0 + math.cos(math.pi * done)),
@@ -22,7 +21,35 @@ SCHEDULES: dict[str, Callable[[float], float]] = {
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """Numbers of the appendix's optimisation tables, and what they leave open."""
+    """Settings of the optimisation, as in the tables of the paper's appendix, and a few more.
+
+    Parameters
+    ----------
+    epochs : int, default=100
+        Number of epochs.
+    batch_size : int, default=1
+        Bags per step.
+    optimizer : {"adam", "sgd", "nesterov"}, default="adam"
+        Optimizer; names are accepted in any spelling.
+    learning_rate : float, default=5e-4
+        Learning rate of the first epoch.
+    weight_decay : float, default=1e-4
+        Factor of the l2 penalty.
+    momentum : float, default=0.9
+        Momentum of "sgd" and "nesterov".
+    schedule : {"constant", "linear", "cosine"}, default="constant"
+        Decay of the learning rate over the epochs.
+    patience : int, optional
+        Stop after this many epochs without improvement on the validation bags. By default never.
+    averaging : float, default=0.0
+        Share of the last epochs whose weights are averaged.
+    most_instances : int, optional
+        Largest number of instances of a bag in a step. By default all.
+    precision : {"full", "mixed"}, default="full"
+        Precision of the encoder in training.
+    seed : int, default=0
+        Seed of all random numbers.
+    """
 
     epochs: int = 100
     batch_size: int = 1
@@ -39,45 +66,60 @@ class TrainingSettings:
 
     def __post_init__(self) -> None:
         checked: dict[str, Any] = {
-            "epochs": whole_number("epochs", self.epochs, least=1),
-            "batch_size": whole_number("batch_size", self.batch_size, least=1),
-            "learning_rate": real_number("learning_rate", self.learning_rate, above=0),
-            "weight_decay": real_number("weight_decay", self.weight_decay, least=0),
-            "momentum": real_number("momentum", self.momentum, least=0, below=1),
-            "patience": None if self.patience is None else whole_number("patience", self.patience, least=1),
-            "averaging": real_number("averaging", self.averaging, least=0, below=1),
+            "epochs": check_whole_number("epochs", self.epochs, minimum=1),
+            "batch_size": check_whole_number("batch_size", self.batch_size, minimum=1),
+            "learning_rate": check_real_number("learning_rate", self.learning_rate, above=0),
+            "weight_decay": check_real_number("weight_decay", self.weight_decay, minimum=0),
+            "momentum": check_real_number("momentum", self.momentum, minimum=0, below=1),
+            "patience": None if self.patience is None else check_whole_number("patience", self.patience, minimum=1),
+            "averaging": check_real_number("averaging", self.averaging, minimum=0, below=1),
             "most_instances": None
             if self.most_instances is None
-            else whole_number("most_instances", self.most_instances, least=1),
-            "precision": choose(self.precision, {name: name for name in PRECISIONS}, "precision"),
-            "seed": whole_number("seed", self.seed, least=0),
+            else check_whole_number("most_instances", self.most_instances, minimum=1),
+            "precision": choose_by_name(self.precision, {name: name for name in PRECISIONS}, "precision"),
+            "seed": check_whole_number("seed", self.seed, minimum=0),
         }
-        for name, value in checked.items():  # plain numbers from now on, which a checkpoint can hold
+        for name, value in checked.items():  # plain Python numbers, which a checkpoint can store
             object.__setattr__(self, name, value)
-        choose(self.optimizer, OPTIMIZERS, "optimizer")
-        if canonical(self.optimizer) == "nesterov" and self.momentum == 0:
-            raise InputError("momentum is 0, and nesterov looks ahead along it; give one above 0, or optimizer='sgd'")
-        choose(self.schedule, SCHEDULES, "schedule")
+        choose_by_name(self.optimizer, OPTIMIZERS, "optimizer")
+        if canonicalize_name(self.optimizer) == "nesterov" and self.momentum == 0:
+            raise InputError("optimizer='nesterov' needs momentum > 0, got 0; set momentum or use optimizer='sgd'")
+        choose_by_name(self.schedule, SCHEDULES, "schedule")
 
     def learning_rate_at(self, epoch: int) -> float:
-        """The learning rate of an epoch, counted from 0: a function of the epoch alone, so a resume needs no state."""
-        return self.learning_rate * choose(self.schedule, SCHEDULES, "schedule")(epoch / self.epochs)
+        """Return the learning rate of an epoch, counted from 0.
 
-    def averaged(self, epoch: int) -> int:
-        """How many epochs take part in the averaged weights once so many are done: the last share of all."""
+        It depends on the epoch only, so a resume needs no further state.
+        """
+        return self.learning_rate * choose_by_name(self.schedule, SCHEDULES, "schedule")(epoch / self.epochs)
+
+    def count_averaged_epochs(self, completed_epochs: int) -> int:
+        """Return how many of the completed epochs are among the last ones, whose weights are averaged."""
         first = self.epochs - math.ceil(self.averaging * self.epochs)
-        return max(0, epoch - first)
+        return max(0, completed_epochs - first)
 
     def build_optimizer(self, parameters: Iterable[nn.Parameter]) -> optim.Optimizer:
-        """Adam with the default betas, or SGD with momentum; weight decay is the l2 penalty, as in the paper."""
-        return choose(self.optimizer, OPTIMIZERS, "optimizer")(parameters, self)
+        """Build Adam with the default betas, or SGD with momentum; weight decay is an l2 penalty, as in the paper.
+
+        Parameters
+        ----------
+        parameters : iterable of nn.Parameter
+            Parameters to optimise.
+
+        Returns
+        -------
+        torch.optim.Optimizer
+        """
+        return choose_by_name(self.optimizer, OPTIMIZERS, "optimizer")(parameters, self)
 
 
-def _adam(parameters: Iterable[nn.Parameter], settings: TrainingSettings) -> optim.Optimizer:
+def _build_adam(parameters: Iterable[nn.Parameter], settings: TrainingSettings) -> optim.Optimizer:
     return optim.Adam(parameters, lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=True)
 
 
-def _sgd(parameters: Iterable[nn.Parameter], settings: TrainingSettings, nesterov: bool = False) -> optim.Optimizer:
+def _build_sgd(
+    parameters: Iterable[nn.Parameter], settings: TrainingSettings, nesterov: bool = False
+) -> optim.Optimizer:
     return optim.SGD(
         parameters,
         lr=settings.learning_rate,
@@ -89,7 +131,7 @@ def _sgd(parameters: Iterable[nn.Parameter], settings: TrainingSettings, nestero
 
 
 OPTIMIZERS: dict[str, Callable[[Iterable[nn.Parameter], TrainingSettings], optim.Optimizer]] = {
-    "adam": _adam,
-    "sgd": _sgd,
-    "nesterov": partial(_sgd, nesterov=True),
+    "adam": _build_adam,
+    "sgd": _build_sgd,
+    "nesterov": partial(_build_sgd, nesterov=True),
 }

@@ -1,1 +1,5 @@
-"""The local web viewer: a server on this machine alone, and a page that shows what a run's models saw."""
+"""Local web viewer of runs."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,97 +1,149 @@
-"""One bag and one instance in plain dictionaries: what the page needs beside the numbers it draws."""
+"""The description of one bag and of one instance that the page shows, as plain dictionaries.
+
+For features, an instance is described by those that differ most from the other instances of all test bags:
+
+    dⱼ = (xⱼ − mean of feature j)/(standard deviation of feature j)
+"""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from bagwise.bags import Bags
 from bagwise.errors import InputError
-from bagwise.explain.heatmaps.grounds import Ground
-from bagwise.explain.heatmaps.tiles import tiles_of
-from bagwise.explain.heatmaps.window import check_positions
-from bagwise.explain.trust import judge_trust
-from bagwise.figures.pictures import is_picture
-from bagwise.showing.layers import Layers
-from bagwise.showing.seeds import weight_spread
-from bagwise.showing.shown_run import ShownRun
-from bagwise.summary import Plain
-from bagwise.viewer.deep_zoom import TILE, deepest_level
-from bagwise.viewer.differing import Usual, differing_features
-from bagwise.viewer.gallery import Found
+from bagwise.explain import BagLayers, assess_trust
+from bagwise.explain.heatmaps import Background, check_positions, get_tile_grid
+from bagwise.figures import is_image_shape
+from bagwise.io import JsonObject
+from bagwise.runs import OpenRun, compute_weight_spread
+from bagwise.viewer.pictures import TILE_SIDE, BagPicture, compute_max_level
+
+MAX_ROWS = 10_000  # of more instances, evenly spaced ones are used
+MAX_FEATURES = 12
+NEGLIGIBLE = 1e-9  # a standard deviation below this share of the mean is a rounding error
+
+
+class FeatureStatistics(NamedTuple):
+    """Mean and standard deviation of every feature, (n_features,)."""
+
+    means: np.ndarray
+    deviations: np.ndarray
 
 
 def describe_bag(
-    shown: ShownRun, layers: Layers, bag: int, found: Found, over_seeds: Sequence[np.ndarray] = ()
-) -> Plain:
-    """Where its instances lie, what they look like, and how far its weights are to be trusted.
+    open_run: OpenRun,
+    layers: BagLayers,
+    bag: int,
+    picture: BagPicture,
+    weights_by_seed: Sequence[np.ndarray] = (),
+) -> JsonObject:
+    """Return the positions of the instances, the kind of data, and how reliable the weights are.
 
-    over_seeds : the weights of the bag's instances by this run and by others that differ in their seed alone
+    ``weights_by_seed`` are the weights of the bag in this run and in others that differ only in their seed.
     """
-    bags, missing = shown.opened
-    one = None if bags is None else bags[[bag]]
+    bags, missing = open_run.opened
+    single = None if bags is None else bags[[bag]]
     weights = layers.weights(bag)
-    spread = weight_spread(over_seeds) if len(over_seeds) > 1 else None
-    trust = judge_trust(weights, np.array([0, len(weights)]), spread)
-    places, misplaced = (None, None) if one is None else _places(one, found.picture)
+    spread = compute_weight_spread(weights_by_seed) if len(weights_by_seed) > 1 else None
+    trust = assess_trust(weights, np.array([0, len(weights)]), spread)
+    tile_grid, position_problem = (None, None) if single is None else _describe_tiles(single, picture.background)
     return {
-        "kind": "missing" if one is None else "pictures" if is_picture(one.instance_shape) else "features",
-        "places": places,
-        "picture": None if found.picture is None else _tiles(found.picture),
-        "key_instances": one is not None and one.instance_labels is not None,
+        "kind": "missing" if single is None else "pictures" if is_image_shape(single.instance_shape) else "features",
+        "tile_grid": tile_grid,
+        "picture": None if picture.background is None else _describe_picture(picture.background),
+        "key_instances": single is not None and single.instance_labels is not None,
         "effective_number": float(trust.effective_number[0]),
         "top_weight": float(trust.top_weight[0]),
-        "n_seeds": len(over_seeds),
+        "n_seeds": len(weights_by_seed),
         "spread": None if spread is None else float(spread.sum()),
-        "notes": [*trust.warnings[0], *filter(None, [missing, found.problem, misplaced])],
+        "notes": [*trust.warnings[0], *filter(None, [missing, picture.problem, position_problem])],
     }
 
 
-def describe_instance(
-    shown: ShownRun,
-    layers: Layers,
-    usual: Usual | None,
-    bag: int,
-    instance: int,
-    over_seeds: Sequence[np.ndarray] = (),
-) -> Plain:
-    """The numbers of an instance to the last digit, as text, and the features by which it differs most.
-
-    usual : of the features of all instances; None where they are pixels, which one looks at instead
-    """
-    one, weights = shown.bag(bag), layers.weights(bag)
-    values = one.instances[instance]
-    return {
-        "weight": repr(float(weights[instance])),
-        "weight_over_seeds": [float(each[instance]) for each in over_seeds] if len(over_seeds) > 1 else None,
-        "rank": int((weights > weights[instance]).sum()) + 1,
-        "contributions": [repr(float(value)) for value in layers.explanation(bag).contributions[instance]],
-        "probabilities": [repr(float(value)) for value in layers.probabilities(bag)[instance]],
-        "position": None if one.positions is None else one.positions[instance].tolist(),
-        "key": None if one.instance_labels is None else bool(one.instance_labels[instance] > 0),
-        "features": [] if usual is None else differing_features(values, usual),
-    }
-
-
-def _places(one: Bags, picture: Ground | None) -> tuple[Plain | None, str | None]:
-    """The rectangle of the tiles in level-0 pixels, and what is wrong with it; neither where there are no positions."""
-    if one.positions is None:
+def _describe_tiles(bag: Bags, background: Background | None) -> tuple[JsonObject | None, str | None]:
+    """Return the bounding box of the tiles in level-0 pixels, and a problem with them; both None if unknown."""
+    if bag.positions is None:
         return None, None
     try:
-        tiles = tiles_of(one)
+        tiles = get_tile_grid(bag)
     except InputError as error:
         return None, str(error)
     bounds = [*tiles.positions.min(axis=0).tolist(), *(tiles.positions.max(axis=0) + tiles.size).tolist()]
-    return {"tile_size": tiles.size, "bounds": bounds}, _misplaced(tiles.positions, picture)
+    return {"tile_size": tiles.size, "bounds": bounds}, _find_position_problem(tiles.positions, background)
 
 
-def _misplaced(corners: np.ndarray, picture: Ground | None) -> str | None:
+def _find_position_problem(positions: np.ndarray, background: Background | None) -> str | None:
     try:
-        if picture is not None:
-            check_positions(corners, (picture.width, picture.height))
+        if background is not None:
+            check_positions(positions, background.size)
     except InputError as error:
         return str(error)
     return None
 
 
-def _tiles(picture: Ground) -> Plain:
-    return {"width": picture.width, "height": picture.height, "tile": TILE, "deepest": deepest_level(picture)}
+def _describe_picture(background: Background) -> JsonObject:
+    return {
+        "width": background.width,
+        "height": background.height,
+        "tile_side": TILE_SIDE,
+        "max_level": compute_max_level(background),
+    }
+
+
+def describe_instance(
+    open_run: OpenRun,
+    layers: BagLayers,
+    bag: int,
+    instance: int,
+    statistics: FeatureStatistics | None = None,
+    weights_by_seed: Sequence[np.ndarray] = (),
+) -> JsonObject:
+    """Return the values of an instance to the last digit, as text, and its most unusual features.
+
+    ``statistics`` are those of the features of all instances; None if the instances are images.
+    """
+    single, weights = open_run.bag(bag), layers.weights(bag)
+    values = single.instances[instance]
+    return {
+        "weight": repr(float(weights[instance])),
+        "weight_over_seeds": [float(each[instance]) for each in weights_by_seed] if len(weights_by_seed) > 1 else None,
+        "rank": int((weights > weights[instance]).sum()) + 1,
+        "contributions": [repr(float(value)) for value in layers.explanation(bag).contributions[instance]],
+        "probabilities": [repr(float(value)) for value in layers.probabilities(bag)[instance]],
+        "position": None if single.positions is None else single.positions[instance].tolist(),
+        "key": None if single.instance_labels is None else bool(single.instance_labels[instance] > 0),
+        "features": [] if statistics is None else find_unusual_features(values, statistics),
+    }
+
+
+def compute_feature_statistics(instances: np.ndarray) -> FeatureStatistics:
+    """Compute mean and standard deviation of every feature, from at most ``MAX_ROWS`` evenly spaced instances."""
+    rows = instances
+    if len(instances) > MAX_ROWS:
+        rows = instances[np.linspace(0, len(instances) - 1, MAX_ROWS).astype(int)]
+    values = np.asarray(rows, dtype=np.float64).reshape(len(rows), -1)
+    return FeatureStatistics(values.mean(axis=0), values.std(axis=0))
+
+
+def find_unusual_features(instance: np.ndarray, statistics: FeatureStatistics) -> list[JsonObject]:
+    """Return the features furthest from their means, furthest first; constant features are ignored.
+
+    >>> statistics = FeatureStatistics(np.zeros(3), np.array([1.0, 3.0, 0.0]))
+    >>> found = find_unusual_features(np.array([1.0, 9.0, 4.0]), statistics)
+    >>> [(feature["feature"], feature["deviations"]) for feature in found]
+    [(1, 3.0), (0, 1.0)]
+    """
+    values = np.asarray(instance, dtype=np.float64).ravel()
+    varying = np.flatnonzero(statistics.deviations > NEGLIGIBLE * np.abs(statistics.means))
+    distances = (values[varying] - statistics.means[varying]) / statistics.deviations[varying]
+    order = np.argsort(-np.abs(distances), kind="stable")[:MAX_FEATURES]
+    return [
+        {
+            "feature": int(feature),
+            "value": float(values[feature]),
+            "mean": float(statistics.means[feature]),
+            "deviations": float(distance),
+        }
+        for feature, distance in zip(varying[order], distances[order], strict=True)
+    ]

@@ -1,6 +1,14 @@
-"""Addresses → answers: each is parse → one call → bytes. Runs, bags and instances are numbers, never names or paths."""
+"""The web application: each URL is parsed, answered by one call, and encoded.
 
+Runs, bags and instances are addressed by number, never by name or path. The colour maps of the page are the same as
+those of the pictures of ``bagwise explain``. Downloads have file names that every operating system accepts.
+"""
+
+import csv
+import io
 import json
+import re
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -12,44 +20,57 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from bagwise.errors import InputError
-from bagwise.explain.heatmaps.scales import SCALES
-from bagwise.showing.geojson import tiles_geojson
-from bagwise.showing.layers import LAYERS, as_drawn
-from bagwise.viewer.colour_tables import colour_tables
-from bagwise.viewer.deep_zoom import png
-from bagwise.viewer.exporting import file_name, instances_csv
-from bagwise.viewer.safety import Guard
-from bagwise.viewer.session import Session, Show
+from bagwise.explain import LAYERS, BagLayers, make_instance_rows, make_map_layer, tiles_to_geojson
+from bagwise.explain.heatmaps import DIVERGING, SCALES, STEPS, apply_colours, choose_colour_map
+from bagwise.figures import COLOUR_MAP
+from bagwise.runs import OpenRun
+from bagwise.viewer.pictures import encode_png
+from bagwise.viewer.security import RequestGuard
+from bagwise.viewer.session import Session, ViewedRun
 
 STATIC = Path(__file__).parent / "static"
 BAG = "/api/runs/{run:int}/bags/{bag:int}"
+SEQUENTIAL_NAMES = (COLOUR_MAP, "viridis", "magma")
+DIVERGING_NAMES = (DIVERGING, "PuOr_r")
+MAX_NAME_LENGTH = 100  # characters of a bag name in a file name
 
 
-def make_app(session: Session) -> Guard:
-    """The application of a session, guarded."""
-    answers = Answers(session)
+def make_app(session: Session) -> RequestGuard:
+    """Return the ASGI application of a session, with its security checks.
+
+    Parameters
+    ----------
+    session : Session
+        The runs to show.
+
+    Returns
+    -------
+    RequestGuard
+        The application.
+    """
+    handlers = Routes(session)
     routes = [
         Route("/", lambda request: FileResponse(STATIC / "index.html")),
         Mount("/static", StaticFiles(directory=STATIC)),
-        Route("/api/colours", lambda request: JSONResponse(colour_tables())),
-        Route("/api/runs", answers.runs),
-        Route("/api/runs/{run:int}/bags", answers.bags),
-        Route(BAG, answers.bag),
-        Route(f"{BAG}/positions", answers.positions),
-        Route(f"{BAG}/keys", answers.keys),
-        Route(f"{BAG}/layers/{{layer}}/{{class_number:int}}/{{scale}}", answers.layer),
-        Route(f"{BAG}/instances/{{instance:int}}", answers.instance),
-        Route(f"{BAG}/instances/{{instance:int}}/picture", answers.instance_picture),
-        Route(f"{BAG}/tiles/{{level:int}}/{{column:int}}/{{row:int}}", answers.tile),
-        Route(f"{BAG}/export/csv", answers.csv),
-        Route(f"{BAG}/export/geojson/{{class_number:int}}", answers.geojson),
+        Route("/api/colours", lambda request: JSONResponse(make_colour_tables())),
+        Route("/api/runs", handlers.runs),
+        Route("/api/runs/{run:int}/bags", handlers.bags),
+        Route(BAG, handlers.bag),
+        Route(f"{BAG}/positions", handlers.positions),
+        Route(f"{BAG}/keys", handlers.keys),
+        Route(f"{BAG}/layers/{{layer}}/{{class_number:int}}/{{scale}}", handlers.layer),
+        Route(f"{BAG}/instances/{{instance:int}}", handlers.instance),
+        Route(f"{BAG}/instances/{{instance:int}}/picture", handlers.instance_picture),
+        Route(f"{BAG}/tiles/{{level:int}}/{{column:int}}/{{row:int}}", handlers.tile),
+        Route(f"{BAG}/export/csv", handlers.csv),
+        Route(f"{BAG}/export/geojson/{{class_number:int}}", handlers.geojson),
     ]
-    refusals = {InputError: _refused, IndexError: _absent, HTTPException: _absent}
-    return Guard(Starlette(routes=routes, exception_handlers=refusals))
+    exception_handlers = {InputError: _handle_input_error, IndexError: _handle_missing, HTTPException: _handle_missing}
+    return RequestGuard(Starlette(routes=routes, exception_handlers=exception_handlers))
 
 
-class Answers:
-    """One method a kind of address."""
+class Routes:
+    """The request handlers, one per kind of URL."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -68,80 +89,113 @@ class Answers:
         return JSONResponse(self._session.instance(*numbers))
 
     def positions(self, request: Request) -> Response:
-        """x and y of each instance in turn."""
-        show, bag = self._asked(request)
-        return _numbers(_known(show.shown.bag(bag).positions))
+        """Return x and y of each instance, interleaved."""
+        run, bag = self._find_bag(request)
+        return _encode_floats(_require(run.open_run.bag(bag).positions))
 
     def keys(self, request: Request) -> Response:
-        """1 for each instance that is truly key, else 0."""
-        show, bag = self._asked(request)
-        return _numbers(_known(show.shown.bag(bag).instance_labels) > 0)
+        """Return 1 for each key instance, else 0."""
+        run, bag = self._find_bag(request)
+        return _encode_floats(_require(run.open_run.bag(bag).instance_labels) > 0)
 
     def layer(self, request: Request) -> Response:
-        """A number an instance: as it is (``exact``), or on a scale, whose ends and words stand in the header Scale."""
-        show, bag = self._asked(request)
+        """Return one value per instance: unscaled (``exact``), or on a scale that the header Scale describes."""
+        run, bag = self._find_bag(request)
         layer, scale = request.path_params["layer"], request.path_params["scale"]
         if layer not in LAYERS or scale not in (*SCALES, "exact"):
             raise IndexError(layer)
-        number = _class_number(request, show)
-        values = show.layers.values(layer, bag, number)
+        number = _get_class_number(request, run)
+        values = run.layers.values(layer, bag, number)
         if scale == "exact":
-            return _numbers(values)
-        found = as_drawn(layer, values, show.shown.run.classes[number]).scaled(scale)
-        response = _numbers(found.values)
-        response.headers["Scale"] = json.dumps({**found._asdict(), "values": None})
+            return _encode_floats(values)
+        scaled = make_map_layer(layer, values, run.open_run.run.classes[number]).scale_values(scale)
+        response = _encode_floats(scaled.values)
+        response.headers["Scale"] = json.dumps({**scaled._asdict(), "values": None})
         return response
 
     def instance_picture(self, request: Request) -> Response:
-        show, bag = self._asked(request)
-        pixels = show.gallery.of_instance(bag, request.path_params["instance"])
-        return Response(png(pixels), media_type="image/png")
+        run, bag = self._find_bag(request)
+        pixels = run.pictures.get_instance_picture(bag, request.path_params["instance"])
+        return Response(encode_png(pixels), media_type="image/png")
 
     def tile(self, request: Request) -> Response:
-        show, bag = self._asked(request)
-        place = (request.path_params[name] for name in ("level", "column", "row"))
-        return Response(show.gallery.tile(bag, *place), media_type="image/jpeg")
+        run, bag = self._find_bag(request)
+        level, column, row = (request.path_params[name] for name in ("level", "column", "row"))
+        return Response(run.pictures.get_tile(bag, level, column, row), media_type="image/jpeg")
 
     def csv(self, request: Request) -> Response:
-        show, bag = self._asked(request)
-        return _download(instances_csv(show.shown, show.layers, bag), "text/csv", show, bag, "csv")
+        run, bag = self._find_bag(request)
+        return _make_download(make_instances_csv(run.open_run, run.layers, bag), "text/csv", run, bag, "csv")
 
     def geojson(self, request: Request) -> Response:
-        show, bag = self._asked(request)
-        tiles = tiles_geojson(show.shown, show.layers, bag, _class_number(request, show))
-        return _download(json.dumps(tiles, allow_nan=False), "application/geo+json", show, bag, "geojson")
+        run, bag = self._find_bag(request)
+        tiles = tiles_to_geojson(run.open_run, run.layers, bag, _get_class_number(request, run))
+        return _make_download(json.dumps(tiles, allow_nan=False), "application/geo+json", run, bag, "geojson")
 
-    def _asked(self, request: Request) -> tuple[Show, int]:
+    def _find_bag(self, request: Request) -> tuple[ViewedRun, int]:
         bag = request.path_params["bag"]
-        return self._session.show(request.path_params["run"], bag), bag
+        return self._session.get_run(request.path_params["run"], bag), bag
 
 
-def _class_number(request: Request, show: Show) -> int:
+def _get_class_number(request: Request, run: ViewedRun) -> int:
     number = request.path_params["class_number"]
-    if number >= len(show.shown.run.classes):
+    if number >= len(run.open_run.run.classes):
         raise IndexError(number)
     return number
 
 
-def _known(values: np.ndarray | None) -> np.ndarray:
+def _require(values: np.ndarray | None) -> np.ndarray:
     if values is None:
-        raise IndexError("the bags have no such numbers")
+        raise IndexError("the bags do not have these values")
     return values
 
 
-def _numbers(values: np.ndarray) -> Response:
-    """Numbers as little-endian float32, one after another."""
+def _encode_floats(values: np.ndarray) -> Response:
+    """Encode values as consecutive little-endian float32."""
     return Response(np.ascontiguousarray(values, dtype="<f4").tobytes(), media_type="application/octet-stream")
 
 
-def _download(content: str, media_type: str, show: Show, bag: int, suffix: str) -> Response:
-    name = file_name(show.shown.run.predictions[bag]["bag"], suffix)
+def _make_download(content: str, media_type: str, run: ViewedRun, bag: int, suffix: str) -> Response:
+    name = make_file_name(run.open_run.run.predictions[bag]["bag"], suffix)
     return Response(content, media_type=media_type, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
 
-async def _refused(request: Request, error: Exception) -> Response:
+async def _handle_input_error(request: Request, error: Exception) -> Response:
     return JSONResponse({"error": str(error)}, 422)
 
 
-async def _absent(request: Request, error: Exception) -> Response:
-    return JSONResponse({"error": "there is nothing at this address"}, 404)
+async def _handle_missing(request: Request, error: Exception) -> Response:
+    return JSONResponse({"error": "not found"}, 404)
+
+
+def make_instances_csv(open_run: OpenRun, layers: BagLayers, bag: int) -> str:
+    """Return the rows of a bag's instances as csv text."""
+    stream = io.StringIO()
+    rows = make_instance_rows(open_run, layers, bag)
+    writer = csv.DictWriter(stream, fieldnames=list(rows[0]))
+    writer.writeheader()
+    writer.writerows(rows)
+    return stream.getvalue()
+
+
+def make_file_name(bag: str, suffix: str) -> str:
+    """Return a safe file name for any bag name.
+
+    >>> make_file_name("../a<b>.png", "csv")
+    'a-b-.png.csv'
+    """
+    return f"{re.sub('[^A-Za-z0-9._@-]+', '-', bag).lstrip('.-')[:MAX_NAME_LENGTH] or 'bag'}.{suffix}"
+
+
+@cache
+def make_colour_tables() -> dict[str, dict[str, list[list[int]]]]:
+    """Return red, green and blue from the lowest to the highest value, by kind and name; the first is the default."""
+    return {
+        "sequential": {name: _make_colour_table(False, name) for name in SEQUENTIAL_NAMES},
+        "diverging": {name: _make_colour_table(True, name) for name in DIVERGING_NAMES},
+    }
+
+
+def _make_colour_table(signed: bool, name: str) -> list[list[int]]:
+    colours = choose_colour_map(signed, name)
+    return apply_colours(np.linspace(colours.lowest, 1, STEPS), colours).tolist()

@@ -1,4 +1,4 @@
-"""The server: on this machine alone, at a port of its own, until it is interrupted."""
+"""The web server of the viewer: it listens on this machine only, until it is interrupted."""
 
 import contextlib
 import socket
@@ -11,36 +11,84 @@ from typing import Any
 
 from bagwise.errors import InputError
 
-ADDRESS = "127.0.0.1"
+HOST = "127.0.0.1"
 
 
-def check_packages() -> None:
-    """The packages of the viewer are optional."""
+def check_viewer_packages() -> None:
+    """Raise InputError if the optional packages of the viewer are not installed."""
     if any(find_spec(package) is None for package in ("starlette", "uvicorn")):
-        raise InputError("the viewer needs starlette and uvicorn; install them with: pip install 'bagwise[viewer]'")
+        raise InputError("the viewer requires starlette and uvicorn; install them with: pip install 'bagwise[viewer]'")
 
 
-def take_port(port: int) -> socket.socket:
-    """A socket that listens at a port of this machine; 0 takes one that is free."""
-    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+def bind_port(port: int) -> socket.socket:
+    """Return a socket that listens on a port of this machine.
+
+    Parameters
+    ----------
+    port : int
+        Port number; 0 chooses a free port.
+
+    Returns
+    -------
+    socket.socket
+        The listening socket.
+
+    Raises
+    ------
+    InputError
+        If the port cannot be used.
+    """
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind((ADDRESS, port))
-        listening.listen()
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((HOST, port))
+        listener.listen()
     except (OSError, OverflowError) as error:
-        listening.close()
+        listener.close()
         reason = getattr(error, "strerror", None) or error
-        raise InputError(f"port {port} cannot be used ({reason}); leave --port out to take a free one") from None
-    return listening
+        raise InputError(f"port {port} cannot be used ({reason}); omit --port to use a free one") from None
+    return listener
 
 
-def address_of(listening: socket.socket) -> str:
-    """What to type into a browser."""
-    return f"http://{ADDRESS}:{listening.getsockname()[1]}/"
+def get_address(listener: socket.socket) -> str:
+    """Return the address to open in a browser.
+
+    Parameters
+    ----------
+    listener : socket.socket
+        The listening socket.
+
+    Returns
+    -------
+    str
+        For example "http://127.0.0.1:8000/".
+    """
+    return f"http://{HOST}:{listener.getsockname()[1]}/"
+
+
+def run_server(app: Callable, listener: socket.socket, open_browser: bool, preload: Callable[[], None]) -> None:
+    """Serve the viewer until interrupted.
+
+    Parameters
+    ----------
+    app : callable
+        The ASGI application.
+    listener : socket.socket
+        The listening socket.
+    open_browser : bool
+        Whether to open a browser at the address.
+    preload : callable
+        Called in a thread while the server starts, to open data before the first request.
+    """
+    threading.Thread(target=preload, daemon=True).start()
+    if open_browser:
+        threading.Thread(target=_open_browser, args=[get_address(listener)], daemon=True).start()
+    with contextlib.suppress(KeyboardInterrupt):  # Ctrl-C is the normal way to stop it
+        make_server(app).run(sockets=[listener])
 
 
 def make_server(app: Callable) -> Any:
-    """A server of uvicorn that says nothing but what went wrong."""
+    """Return a uvicorn server that logs only warnings and errors."""
     import uvicorn
 
     return uvicorn.Server(
@@ -48,15 +96,6 @@ def make_server(app: Callable) -> Any:
     )
 
 
-def serve(app: Callable, listening: socket.socket, open_browser: bool, warm: Callable[[], None]) -> None:
-    """Answer until interrupted; ``warm`` runs meanwhile, so that the first bag opens at once."""
-    threading.Thread(target=warm, daemon=True).start()
-    if open_browser:
-        threading.Thread(target=_open_browser, args=[address_of(listening)], daemon=True).start()
-    with contextlib.suppress(KeyboardInterrupt):  # the way to end it
-        make_server(app).run(sockets=[listening])
-
-
 def _open_browser(address: str) -> None:
     if not webbrowser.open(address):
-        warnings.warn(f"no browser was found; open {address} in one yourself, or pass --no-browser", stacklevel=1)
+        warnings.warn(f"no browser was found; open {address} yourself, or pass --no-browser", stacklevel=1)

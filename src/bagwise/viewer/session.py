@@ -1,77 +1,196 @@
-"""All that one viewer shows: its runs, each with its layers and its pictures."""
+"""The runs that a viewer shows: found below a path, listed from their files, and opened on demand."""
 
+import warnings
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from bagwise.explain.heatmaps.pictures import Pictures
-from bagwise.figures.pictures import is_picture
-from bagwise.runs import Run
-from bagwise.showing.keeping import Kept
-from bagwise.showing.layers import Layers
-from bagwise.showing.seeds import other_seeds
-from bagwise.showing.shown_run import ShownRun
-from bagwise.summary import Plain
-from bagwise.viewer.bag_page import describe_bag, describe_instance
-from bagwise.viewer.catalogue import describe_run, list_bags
-from bagwise.viewer.differing import Usual, usual
-from bagwise.viewer.gallery import Gallery
+from bagwise.arguments import canonicalize_name
+from bagwise.errors import InputError
+from bagwise.explain import BagLayers, BoundedCache
+from bagwise.explain.heatmaps import PictureFolder
+from bagwise.figures import is_image_shape
+from bagwise.io import MANIFEST, JsonObject, read_json, recover_folder
+from bagwise.runs import KIND, OpenRun, Run, find_other_seeds
+from bagwise.viewer.bag_page import FeatureStatistics, compute_feature_statistics, describe_bag, describe_instance
+from bagwise.viewer.pictures import RunPictures
 
-RUNS_KEPT = 4
+MAX_CACHED_RUNS = 4
+MAX_DEPTH = 3  # below runs, it finds runs/first, runs/colon/attention and runs/colon/attention/fold-1
 
 
-class Show(NamedTuple):
-    """A run on show."""
+class ViewedRun(NamedTuple):
+    """A run with everything that the viewer shows of it."""
 
     name: str
-    shown: ShownRun
-    layers: Layers
-    gallery: Gallery
+    open_run: OpenRun
+    layers: BagLayers
+    pictures: RunPictures
 
 
 class Session:
-    """Runs by number; what is asked of a run or bag that is not there raises IndexError."""
+    """The runs of one viewer, by index; an index that does not exist raises IndexError.
+
+    Parameters
+    ----------
+    runs : dict of str to Run
+        Runs by the name that the viewer shows.
+    slides : Path, optional
+        Folder of the slides or images of the bags; by default the images that each run was trained on.
+    """
 
     def __init__(self, runs: dict[str, Run], slides: Path | None = None) -> None:
-        pictures = None if slides is None else Pictures.of_folder(slides)
-        opened = {name: ShownRun(run) for name, run in runs.items()}
-        self._shows = [Show(name, one, Layers(one), Gallery(one, pictures)) for name, one in opened.items()]
-        self._other_seeds = other_seeds(list(runs.values()))
-        self._usual = Kept(RUNS_KEPT, self._usual_of)
+        pictures = None if slides is None else PictureFolder.of_folder(slides)
+        self._runs = []
+        for name, run in runs.items():
+            open_run = OpenRun(run)
+            viewed = ViewedRun(
+                name=name,
+                open_run=open_run,
+                layers=BagLayers(open_run),
+                pictures=RunPictures(open_run, pictures),
+            )
+            self._runs.append(viewed)
+        self._other_seeds = find_other_seeds(list(runs.values()))
+        self._statistics = BoundedCache(MAX_CACHED_RUNS, self._compute_statistics)
 
-    def runs(self) -> list[Plain]:
-        return [describe_run(number, show.name, show.shown.run) for number, show in enumerate(self._shows)]
+    def runs(self) -> list[JsonObject]:
+        """Describe every run."""
+        return [describe_run(number, viewed.name, viewed.open_run.run) for number, viewed in enumerate(self._runs)]
 
-    def bags(self, run: int) -> list[Plain]:
-        return list_bags(self._shows[run].shown.run)
+    def bags(self, run: int) -> list[JsonObject]:
+        """Describe every test bag of a run."""
+        return list_bags(self._runs[run].open_run.run)
 
-    def show(self, run: int, bag: int) -> Show:
-        """The run that has such a bag."""
-        show = self._shows[run]
-        if bag >= len(show.shown.run.predictions):
+    def get_run(self, run: int, bag: int) -> ViewedRun:
+        """Return a run; raise IndexError if it does not have the bag."""
+        viewed = self._runs[run]
+        if bag >= len(viewed.open_run.run.predictions):
             raise IndexError(bag)
-        return show
+        return viewed
 
-    def bag(self, run: int, bag: int) -> Plain:
-        show = self.show(run, bag)
-        return describe_bag(show.shown, show.layers, bag, show.gallery.of_bag(bag), self._over_seeds(run, bag))
+    def bag(self, run: int, bag: int) -> JsonObject:
+        """Describe a test bag."""
+        viewed = self.get_run(run, bag)
+        picture = viewed.pictures.get_bag_picture(bag)
+        return describe_bag(viewed.open_run, viewed.layers, bag, picture, self._get_weights_by_seed(run, bag))
 
-    def instance(self, run: int, bag: int, instance: int) -> Plain:
-        show = self.show(run, bag)
-        if instance >= len(show.layers.weights(bag)):
+    def instance(self, run: int, bag: int, instance: int) -> JsonObject:
+        """Describe an instance of a test bag."""
+        viewed = self.get_run(run, bag)
+        if instance >= len(viewed.layers.weights(bag)):
             raise IndexError(instance)
-        over_seeds = self._over_seeds(run, bag)
-        return describe_instance(show.shown, show.layers, self._usual.get(run), bag, instance, over_seeds)
+        return describe_instance(
+            viewed.open_run,
+            viewed.layers,
+            bag,
+            instance,
+            statistics=self._statistics.get(run),
+            weights_by_seed=self._get_weights_by_seed(run, bag),
+        )
 
     def warm(self) -> None:
-        """Open the data of the first run before anyone asks."""
-        _ = self._shows[0].shown.opened
+        """Open the data of the first run before the first request."""
+        _ = self._runs[0].open_run.opened
 
-    def _over_seeds(self, run: int, bag: int) -> list[np.ndarray]:
-        """The weights of a bag in this run and in those that differ in their seed alone."""
-        return [self._shows[number].layers.weights(bag) for number in (run, *self._other_seeds[run])]
+    def _get_weights_by_seed(self, run: int, bag: int) -> list[np.ndarray]:
+        """Return the weights of a bag in this run and in the runs that differ only in their seed."""
+        return [self._runs[number].layers.weights(bag) for number in (run, *self._other_seeds[run])]
 
-    def _usual_of(self, run: int) -> Usual | None:
-        bags, _ = self._shows[run].shown.opened
-        return None if bags is None or is_picture(bags.instance_shape) else usual(bags.instances)
+    def _compute_statistics(self, run: int) -> FeatureStatistics | None:
+        bags, _ = self._runs[run].open_run.opened
+        if bags is None or is_image_shape(bags.instance_shape):
+            return None
+        return compute_feature_statistics(bags.instances)
+
+
+def describe_run(number: int, name: str, run: Run) -> JsonObject:
+    """Return what the page shows of a run; runs with the same ``test_bags`` can be compared bag by bag."""
+    data, parameters, metrics = run.parameters["data"], run.parameters["parameters"], run.metrics["bags"]
+    return {
+        "number": number,
+        "name": name,
+        "data": data["data"],
+        "pooling": canonicalize_name(parameters["pooling"]),
+        "level": canonicalize_name(parameters["level"]),
+        "classes": run.classes,
+        "n_bags": len(run.predictions),
+        "test_bags": run.manifest.get("test_bags"),
+        "metrics": {title: metrics[title]["value"] for title in ("auc", "accuracy") if title in metrics},
+    }
+
+
+def list_bags(run: Run) -> list[JsonObject]:
+    """Return one dictionary per test bag; probabilities are the text of predictions.csv, to the last digit."""
+    return [
+        {
+            "number": number,
+            "name": row["bag"],
+            "group": row.get("group"),
+            "label": row["label"],
+            "predicted": row["predicted"],
+            "correct": row["label"] == row["predicted"],
+            "probabilities": [row[f"probability {label}"] for label in run.classes],
+            "n_instances": int(row["n_instances"]),
+        }
+        for number, row in enumerate(run.predictions)
+    ]
+
+
+def open_runs(path: Path) -> dict[str, Run]:
+    """Open the runs of a path.
+
+    Parameters
+    ----------
+    path : Path
+        Folder of a run, folder of runs, or report of a run.
+
+    Returns
+    -------
+    dict of str to Run
+        Runs by the name that the viewer shows, sorted by name.
+
+    Raises
+    ------
+    InputError
+        If there is no finished run.
+    """
+    recover_folder(path)
+    folder = path.parent if path.is_file() and path.suffix.lower() == ".html" else path
+    if not folder.is_dir():
+        raise InputError(f"{path} is neither a folder nor a report; give the folder of a run, or a folder of runs")
+    if _is_run(folder) or (folder / "parameters.json").exists():  # Run reports how to resume an unfinished one
+        return {folder.resolve().name: Run(folder)}
+    found, problems = _open_below(folder)
+    if not found:
+        none = f"{folder} contains no finished run; train one with: bagwise train digits runs/first"
+        raise InputError(problems[0] if problems else none)
+    for problem in problems:
+        warnings.warn(f"run skipped: {problem}", stacklevel=2)
+    return found
+
+
+def _open_below(folder: Path) -> tuple[dict[str, Run], list[str]]:
+    """Return the runs below a folder, and the problems of those that cannot be opened."""
+    found, problems = {}, []
+    for below in _find_manifests(folder):
+        try:
+            if _is_run(below):
+                found[below.relative_to(folder).as_posix()] = Run(below)
+        except InputError as error:
+            problems.append(str(error))
+    return found, problems
+
+
+def _find_manifests(folder: Path) -> list[Path]:
+    """Return the folders below a folder that have a manifest."""
+    patterns = ("/".join(["*"] * depth + [MANIFEST]) for depth in range(1, MAX_DEPTH + 1))
+    return sorted(manifest.parent for pattern in patterns for manifest in folder.glob(pattern))
+
+
+def _is_run(folder: Path) -> bool:
+    if not (folder / MANIFEST).is_file():
+        return False
+    manifest = read_json(folder / MANIFEST)
+    return isinstance(manifest, dict) and manifest.get("kind") == KIND

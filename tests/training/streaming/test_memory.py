@@ -1,50 +1,161 @@
+import numpy as np
 import pytest
 import torch
+from torch import nn
 
+from bagwise.bags.bags import Bags
+from bagwise.data.datasets.registry import load_dataset
 from bagwise.errors import InputError
-from bagwise.training.streaming import memory
-from bagwise.training.streaming.memory import granted
+from bagwise.estimators.network import BagClassifier
+from bagwise.nn.bag_model import arrange_embedding_level
+from bagwise.nn.dropout import StreamPosition, set_stream_position
+from bagwise.nn.pooling.attention import Attention
+from bagwise.nn.pooling.linear import Mean
+from bagwise.training.streaming import gradient, memory
+from bagwise.training.streaming.memory import MemoryBudget, measure_row_bytes, resolve_memory
+from sensible_models import model_of
 from unchecked import unchecked
 
 CPU = torch.device("cpu")
+BAGS = Bags.from_list([np.random.default_rng(0).normal(size=(size, 8)).astype(np.float32) for size in (30, 5, 3)])
+ALL = np.arange(3)
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [("2GB", 2e9), ("2 gb", 2e9), ("1.5GB", 1.5e9), ("500MB", 5e8), ("10kb", 1e4), ("7", 7), ("1TB", 1e12), (12, 12)],
 )
-def test_sizes_are_read_as_people_write_them(text, expected):
-    assert granted(text, CPU) == expected
+def test_resolve_memory_accepts_sizes_with_units_and_numbers(text, expected):
+    assert resolve_memory(text, CPU) == expected
 
 
 @pytest.mark.parametrize("wrong", ["", "GB", "lots", "-2GB", "0", "0.1B", "2GiB", "1e9", "nan"])
-def test_other_words_are_refused_with_what_to_give(wrong):
-    with pytest.raises(
-        InputError, match=r"^memory is '.*; give 'auto', a size as '2GB' or '500MB', or a number of bytes"
-    ):
-        granted(wrong, CPU)
+def test_resolve_memory_rejects_other_texts(wrong):
+    with pytest.raises(InputError, match=f"^memory must be 'auto', a size such as '2GB'.*, got '{wrong}'"):
+        resolve_memory(wrong, CPU)
 
 
 @pytest.mark.parametrize("wrong", [0, -5, 1.5, True, None])
-def test_other_numbers_are_refused(wrong):
-    with unchecked(), pytest.raises(InputError, match=r"^memory is .*; it must be a whole number of at least 1"):
-        granted(wrong, CPU)
+def test_resolve_memory_rejects_other_numbers(wrong):
+    with unchecked(), pytest.raises(InputError, match=r"^memory .*whole number of at least 1"):
+        resolve_memory(wrong, CPU)
 
 
-def test_auto_is_a_quarter_of_the_machine_and_no_more_than_its_container_has(tmp_path, monkeypatch):
+def test_resolve_memory_auto_is_a_quarter_of_the_machine_or_of_the_limit_of_its_container(tmp_path, monkeypatch):
     limit = tmp_path / "memory.max"
-    monkeypatch.setattr(memory, "GROUP_LIMIT", limit)
-    machine = granted("auto", CPU)
-    assert 1e8 < machine < 1e13
+    monkeypatch.setattr(memory, "CGROUP_LIMIT", limit)
+    of_machine = resolve_memory("auto", CPU)
+    assert 1e8 < of_machine < 1e13
     limit.write_text("4000000\n")
-    assert granted("auto", CPU) == 1_000_000
+    assert resolve_memory("auto", CPU) == 1_000_000
     limit.write_text("max\n")
-    assert granted("auto", CPU) == machine
+    assert resolve_memory("auto", CPU) == of_machine
 
 
-def test_a_system_that_does_not_say_gets_a_fixed_amount(monkeypatch):
-    def unknown(name):
+def test_resolve_memory_auto_has_a_default_where_the_system_does_not_report_its_memory(monkeypatch):
+    def fail(name):
         raise ValueError(name)
 
-    monkeypatch.setattr(memory.os, "sysconf", unknown)
-    assert granted("auto", CPU) == memory.UNKNOWN // memory.SHARE
+    monkeypatch.setattr(memory.os, "sysconf", fail)
+    assert resolve_memory("auto", CPU) == memory.DEFAULT_MEMORY // memory.AUTO_DIVISOR
+
+
+def test_fit_checks_memory_before_training():
+    bags = load_dataset("needles", n_bags=20)
+    with pytest.raises(InputError, match=r"memory must be .*got 'lots'"):
+        BagClassifier(memory="lots").check(bags, bags.labels)
+
+
+@pytest.fixture
+def streamed_batches(monkeypatch):
+    """The batches that are read in pieces, of four rows."""
+    calls, compute = [], gradient.stream_scores
+
+    def record(model, bags, chosen, device, max_rows):
+        calls.append(chosen.tolist())
+        return compute(model, bags, chosen, device, max_rows)
+
+    monkeypatch.setattr(memory, "PIECE", 4)
+    monkeypatch.setattr(memory, "stream_scores", record)
+    return calls
+
+
+def make_model(pooling="gated attention"):
+    return model_of((pooling, "embedding", "bernoulli"), shape=(8,), dropout=0.5).train()
+
+
+def test_memory_budget_reads_only_batches_that_do_not_fit_in_pieces(streamed_batches):
+    model = make_model()
+    row_bytes = measure_row_bytes(model, BAGS, ALL, CPU) * memory.BACKWARD_FACTOR
+    budget = MemoryBudget(int(row_bytes * 10))
+    for chosen in ([0], [1], [2], [1, 2], [0, 1, 2]):
+        budget.scores(model, BAGS, np.array(chosen), CPU)
+    assert streamed_batches == [[0], [0, 1, 2]]
+
+
+@pytest.mark.parametrize(("share", "expected"), [(1.3, 1), (1.5, 0)])
+def test_memory_budget_includes_the_gradients_of_the_backward_pass(streamed_batches, share, expected):
+    """A backward pass was measured to use up to 1.4 times the stored activations."""
+    model = make_model()
+    budget = MemoryBudget(8 * share * measure_row_bytes(model, BAGS, np.array([1, 2]), CPU))
+    budget.scores(model, BAGS, np.array([1, 2]), CPU)
+    assert len(streamed_batches) == expected
+
+
+def test_memory_budget_computes_the_same_scores_at_once_and_in_pieces(streamed_batches):
+    model = make_model()
+    scores = []
+    for limit in (1, 10**9):
+        set_stream_position(model, StreamPosition(1, 2))
+        scores.append(MemoryBudget(limit).scores(model, BAGS, ALL, CPU))
+    assert len(streamed_batches) == 1
+    torch.testing.assert_close(*scores)
+
+
+def test_memory_budget_neither_measures_nor_cuts_batches_of_one_piece(streamed_batches):
+    budget = MemoryBudget(1)
+    budget.scores(make_model("max"), BAGS, np.array([2]), CPU)
+    assert streamed_batches == []
+    assert budget.bytes_per_row is None
+
+
+def test_memory_budget_reads_bags_at_once_if_the_pooling_is_not_additive(streamed_batches):
+    class CustomPooling(nn.Module):
+        def forward(self, values, offsets):
+            return Mean()(values, offsets)
+
+    model = make_model("mean")
+    model.pooling = CustomPooling()
+    assert MemoryBudget(1).scores(model, BAGS, ALL, CPU).shape == (3, 1)
+    assert streamed_batches == []
+
+
+def test_memory_budget_does_not_change_the_result_of_training(streamed_batches):
+    bags = load_dataset("needles", n_bags=20)
+    models = [
+        BagClassifier(epochs=2, batch_size=3, learning_rate=1e-3, engine="torch", random_state=1, memory=limit)
+        for limit in ("1KB", "1GB")
+    ]
+    in_pieces, whole = (model.fit(bags, bags.labels).model_.state_dict() for model in models)
+    assert len(streamed_batches) == 14
+    for name, value in whole.items():
+        torch.testing.assert_close(in_pieces[name], value, rtol=1e-4, atol=1e-5)
+
+
+def test_measure_row_bytes_is_the_size_of_the_stored_activations():
+    """The linear layer stores its input, and tanh its output."""
+    encoder = nn.Sequential(nn.Linear(8, 16), nn.Tanh())
+    model = arrange_embedding_level(encoder, Mean(), nn.Linear(16, 1))
+    measured = measure_row_bytes(model, BAGS, ALL, CPU)
+    per_bag = 16 * 4 + 64  # the pooled row and small tensors
+    assert 4 * (8 + 16) <= measured <= 4 * (8 + 16) + per_bag
+
+
+def test_measure_row_bytes_changes_neither_the_model_nor_the_random_state():
+    encoder = nn.Sequential(nn.Linear(8, 5), nn.BatchNorm1d(5), nn.Dropout(0.5))
+    model = arrange_embedding_level(encoder, Attention(5, 3), nn.Linear(5, 1)).train()
+    before, random_state = {name: value.clone() for name, value in model.state_dict().items()}, torch.get_rng_state()
+    measure_row_bytes(model, BAGS, ALL, CPU)
+    assert all(torch.equal(before[name], value) for name, value in model.state_dict().items())
+    assert torch.equal(torch.get_rng_state(), random_state)
+    assert all(value.grad is None for value in model.parameters())

@@ -1,7 +1,5 @@
-"""Engines: what turns batches of bags into steps of an optimiser."""
+"""Engines, which perform the optimizer steps of training."""
 
-from bagwise.training.engines.choosing import ENGINES, Choice, choose_engine
-from bagwise.training.engines.contract import Diverged, Engine, Problem, Sums
-from bagwise.training.engines.torch_engine import TorchEngine
+import lazy_loader
 
-__all__ = ["ENGINES", "Choice", "Diverged", "Engine", "Problem", "Sums", "TorchEngine", "choose_engine"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,10 +1,10 @@
-"""The engine of torch over several processes: each computes its share of a step's bags, and gradients are summed.
+"""The torch engine in several processes: each computes a part of the bags of a step, and gradients are summed.
 
-    ∇ = Σ_ranks ∇ ( Σ_{own bags} loss ) / n        n: all bags of the step
+    ∇ = Σ_ranks ∇ ( Σ_{own bags} loss ) / n        n: number of all bags of the step
 
-This is what averaging the ranks' means gives once each mean is scaled by world size over n, as for
-DistributedDataParallel; taken as a sum, a rank without a bag simply adds nothing. Losses, errors and gradients go
-through one collective a step. All ranks hold the same weights, so each takes the same step.
+This equals the average over ranks of DistributedDataParallel if each rank scales its loss by the number of ranks over
+n. As a sum, a rank without bags simply adds zero. Losses, errors and gradients are exchanged in one collective
+operation per step. All ranks have the same weights, so all perform the same step.
 """
 
 import math
@@ -13,82 +13,100 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bagwise import randomness
-from bagwise.places import Place, seat
-from bagwise.training.batches import tensor
-from bagwise.training.engines.contract import Diverged, Problem, Sums
+from bagwise.nn import SEED_LIMIT, StreamPosition, set_module_positions
+from bagwise.parallel import Ranks, assign_bags
+from bagwise.training.batches import array_to_tensor
+from bagwise.training.engines.base import DivergedError, BatchSums, TrainingProblem
 from bagwise.training.engines.torch_engine import TorchEngine
-from bagwise.training.ranks import Ranks, deal
 
-NONE = -1  # no bag
+NO_BAG = -1
 
 
 class DistributedEngine(TorchEngine):
-    """One forward and one backward pass a step and process, over the bags that were dealt to it."""
+    """One forward and one backward pass per step and process, over the bags assigned to the process.
 
-    def __init__(self, problem: Problem, ranks: Ranks) -> None:
+    Parameters
+    ----------
+    problem : TrainingProblem
+        Model, data and optimizer.
+    ranks : Ranks
+        This process among the processes of the run.
+    """
+
+    def __init__(self, problem: TrainingProblem, ranks: Ranks) -> None:
         super().__init__(problem)
         self.ranks = ranks
 
-    def _step(self, number: int, chosen: np.ndarray, step: int) -> Sums:
-        own = self._own(chosen, step)
+    def _step(self, number: int, chosen: np.ndarray, step: int) -> BatchSums:
+        own = self._select_own_bags(chosen, step)
         for parameter in self.parameters:
             parameter.grad = None
-        found, unlearnable = (Sums(0.0, 0.0), NONE) if not len(own) else self._learn(own, len(chosen), step)
-        total = self._exchange(found)
+        own_sums, diverged = BatchSums(loss=0.0, errors=0.0), NO_BAG
+        if len(own):
+            own_sums, diverged = self._compute_gradients(own, len(chosen), step)
+        total = self._exchange(own_sums)
         if not math.isfinite(total.loss):
-            raise Diverged(number, self._named(unlearnable))
+            raise DivergedError(batch=number, bag=self._agree_on_bag(diverged))
         self.problem.optimizer.step()
         return total
 
-    def _own(self, chosen: np.ndarray, step: int) -> np.ndarray:
-        """The bags of this process; draws are by their rows among those of all, so no two processes draw the same."""
-        most = self.problem.most_instances
+    def _select_own_bags(self, chosen: np.ndarray, step: int) -> np.ndarray:
+        """Select the bags of this process, and set the random state.
+
+        Random numbers depend on the position of a row among the rows of all processes, so no two processes sample the
+        same ones.
+        """
+        max_instances = self.problem.most_instances
         sizes = self.problem.task.bags.sizes[chosen]
-        rows = sizes if most is None else np.minimum(sizes, most)
-        hands = deal(rows, self.ranks.size)
-        before = int(sum(rows[hand].sum() for hand in hands[: self.ranks.number]))
-        seat(self.drawing, Place(self.problem.seed, step, before))
-        foreign = self.foreign_seed + step * self.ranks.size + self.ranks.number
-        torch.default_generator.manual_seed(foreign % randomness.LIMIT)
-        return chosen[hands[self.ranks.number]]
+        rows = sizes if max_instances is None else np.minimum(sizes, max_instances)
+        assignments = assign_bags(rows, self.ranks.size)
+        first_row = int(sum(rows[assigned].sum() for assigned in assignments[: self.ranks.number]))
+        set_module_positions(self.random_modules, StreamPosition(self.problem.seed, step, first_row))
+        seed = self.torch_seed + step * self.ranks.size + self.ranks.number
+        torch.default_generator.manual_seed(seed % SEED_LIMIT)
+        return chosen[assignments[self.ranks.number]]
 
-    def _learn(self, own: np.ndarray, n_bags: int, step: int) -> tuple[Sums, int]:
-        """The gradient of the own bags' part of the loss; the first bag whose loss is not finite, if there is one."""
-        _, likelihood, task, _, _, device, *_ = self.problem
-        targets = tensor(task.targets[own]).to(device)
-        scores = self._scores(own, step)
+    def _compute_gradients(self, own: np.ndarray, n_bags: int, step: int) -> tuple[BatchSums, int]:
+        """Compute the gradient of the own bags' part of the loss; return sums and the first bag that diverged."""
+        task, likelihood, device = self.problem.task, self.problem.likelihood, self.problem.device
+        targets = array_to_tensor(task.targets[own]).to(device)
+        scores = self._compute_scores(own, step)
         losses = likelihood.loss(scores, targets)
-        loss = (losses * tensor(task.importance[own]).to(device)).sum()
+        loss = (losses * array_to_tensor(task.importance[own]).to(device)).sum()
         (loss / n_bags).backward()
-        wrong = ~np.isfinite(losses.detach().cpu().numpy())
-        unlearnable = int(own[int(wrong.argmax())]) if wrong.any() else NONE
-        return Sums(loss.item(), likelihood.errors(scores.detach(), targets).sum().item()), unlearnable
+        is_diverged = ~np.isfinite(losses.detach().cpu().numpy())
+        diverged = int(own[int(is_diverged.argmax())]) if is_diverged.any() else NO_BAG
+        sums = BatchSums(loss=loss.item(), errors=likelihood.errors(scores.detach(), targets).sum().item())
+        return sums, diverged
 
-    def _exchange(self, found: Sums) -> Sums:
-        """Gradients, losses and errors, summed over all processes; what no process has a gradient for has none."""
+    def _exchange(self, own_sums: BatchSums) -> BatchSums:
+        """Sum gradients, losses and errors over all processes.
+
+        A parameter without a gradient in every process keeps none.
+        """
         gradients = [parameter.grad for parameter in self.parameters]
-        there = torch.tensor([gradient is not None for gradient in gradients], device=self.problem.device)
-        flat = [
+        has_gradient = torch.tensor([gradient is not None for gradient in gradients], device=self.problem.device)
+        filled = [
             torch.zeros_like(parameter) if gradient is None else gradient
             for parameter, gradient in zip(self.parameters, gradients, strict=True)
         ]
-        sums = torch.tensor(found, dtype=self.parameters[0].dtype, device=self.problem.device)
-        parts = [*(part.reshape(-1) for part in flat), there.to(sums.dtype), sums]
-        shared = self.ranks.summed(torch.cat([part.to(sums.dtype) for part in parts]))
-        self._take_back(shared)
-        return Sums(*shared[-len(sums) :].tolist())
+        sums = torch.tensor(own_sums, dtype=self.parameters[0].dtype, device=self.problem.device)
+        parts = [*(part.reshape(-1) for part in filled), has_gradient.to(sums.dtype), sums]
+        summed = self.ranks.sum_over_processes(torch.cat([part.to(sums.dtype) for part in parts]))
+        self._set_gradients(summed)
+        loss, errors = summed[-len(sums) :].tolist()
+        return BatchSums(loss=loss, errors=errors)
 
-    def _take_back(self, shared: Tensor) -> None:
-        start, marks = 0, sum(parameter.numel() for parameter in self.parameters)
+    def _set_gradients(self, summed: Tensor) -> None:
+        start, first_flag = 0, sum(parameter.numel() for parameter in self.parameters)
         for number, parameter in enumerate(self.parameters):
             end = start + parameter.numel()
-            summed = torch.empty_like(parameter).copy_(shared[start:end].view_as(parameter))  # in the weights' layout
-            parameter.grad = summed if shared[marks + number] > 0 else None
+            gradient = torch.empty_like(parameter).copy_(summed[start:end].view_as(parameter))  # in the weights' layout
+            parameter.grad = gradient if summed[first_flag + number] > 0 else None
             start = end
 
-    def _named(self, unlearnable: int) -> int:
-        """The same bag in all processes: the greatest number that any of them found."""
+    def _agree_on_bag(self, diverged: int) -> int:
+        """Return the same bag in all processes: the largest number that any of them found."""
         found = torch.zeros(self.ranks.size, dtype=torch.int64)
-        found[self.ranks.number] = unlearnable + 1
-        return int(self.ranks.summed(found).max().item()) - 1
+        found[self.ranks.number] = diverged + 1
+        return int(self.ranks.sum_over_processes(found).max().item()) - 1

@@ -1,4 +1,4 @@
-"""The engine of torch: autograd, one packed batch a call, for every model and every device."""
+"""The torch engine: autograd on packed batches, for every model and every device."""
 
 import math
 from collections.abc import Sequence
@@ -7,67 +7,72 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bagwise import randomness
-from bagwise.places import Place, drawing, seat
-from bagwise.randomness import Purpose
-from bagwise.training.batches import tensor
-from bagwise.training.engines.contract import Diverged, Engine, Problem, Sums
-from bagwise.training.precision import halve
-from bagwise.training.sampling import draw_instances
-from bagwise.training.streaming import Budget
+from bagwise.nn import SEED_LIMIT, Purpose, StreamPosition, list_random_modules, random_integer, set_module_positions
+from bagwise.training.batches import array_to_tensor, sample_instances
+from bagwise.training.devices import use_half_precision
+from bagwise.training.engines.base import DivergedError, Engine, BatchSums, TrainingProblem
+from bagwise.training.streaming.memory import MemoryBudget
 
 
 class TorchEngine(Engine):
-    """One forward and one backward pass a step."""
+    """One forward and one backward pass per step.
+
+    Parameters
+    ----------
+    problem : TrainingProblem
+        Model, data and optimizer.
+    """
 
     name = "torch"
     stride = 1
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: TrainingProblem) -> None:
         self.problem = problem
-        self.model = halve(problem.model, problem.device) if problem.precision == "mixed" else problem.model
-        self.budget = Budget(problem.memory)
+        self.model = (
+            use_half_precision(problem.model, problem.device) if problem.precision == "mixed" else problem.model
+        )
+        self.budget = MemoryBudget(problem.memory)
         self.parameters = list(problem.model.parameters())
-        self.drawing = drawing(problem.model)
-        self.foreign_seed = randomness.integer(problem.seed, Purpose.FOREIGN)
+        self.random_modules = list_random_modules(problem.model)
+        self.torch_seed = random_integer(problem.seed, Purpose.TORCH)
 
-    def run(self, batches: Sequence[np.ndarray], first_step: int, learning_rate: float) -> Sums:
+    def run(self, batches: Sequence[np.ndarray], first_step: int, learning_rate: float) -> BatchSums:
         for group in self.problem.optimizer.param_groups:
             group["lr"] = learning_rate
         parts = []
         for number, chosen in enumerate(batches):
-            self._seat(first_step + number)
+            self._set_random_state(first_step + number)
             parts.append(self._step(number, chosen, first_step + number))
-        return Sums(sum(part.loss for part in parts), sum(part.errors for part in parts))
+        return BatchSums(loss=sum(part.loss for part in parts), errors=sum(part.errors for part in parts))
 
-    def _seat(self, step: int) -> None:
-        """Tell every source of randomness where the run stands: our dropout, and torch's, for modules of others."""
-        seat(self.drawing, Place(self.problem.seed, step))
-        seed = (self.foreign_seed + step) % randomness.LIMIT
+    def _set_random_state(self, step: int) -> None:
+        """Set the position of the random modules, and seed torch's generators for third-party modules."""
+        set_module_positions(self.random_modules, StreamPosition(self.problem.seed, step))
+        seed = (self.torch_seed + step) % SEED_LIMIT
         torch.default_generator.manual_seed(seed)
         if self.problem.device.type == "cuda":
             torch.cuda.manual_seed(seed)
 
-    def _scores(self, chosen: np.ndarray, step: int) -> Tensor:
-        bags, most = self.problem.task.bags, self.problem.most_instances
-        if most is not None:
-            bags = draw_instances(bags, chosen, most, self.problem.seed, step)
-            chosen = np.arange(len(bags))
-        return self.budget.scores(self.model, bags, chosen, self.problem.device)
-
-    def _step(self, number: int, chosen: np.ndarray, step: int) -> Sums:
-        """One forward and one backward pass over a packed batch."""
-        _, likelihood, task, optimizer, _, device, *_ = self.problem
-        targets = tensor(task.targets[chosen]).to(device)
-        importance = tensor(task.importance[chosen]).to(device)
-        scores = self._scores(chosen, step)
+    def _step(self, number: int, chosen: np.ndarray, step: int) -> BatchSums:
+        task, likelihood, device = self.problem.task, self.problem.likelihood, self.problem.device
+        targets = array_to_tensor(task.targets[chosen]).to(device)
+        importance = array_to_tensor(task.importance[chosen]).to(device)
+        scores = self._compute_scores(chosen, step)
         losses = likelihood.loss(scores, targets)
         loss = (losses * importance).mean()
         value = loss.item()
         if not math.isfinite(value):
-            raise Diverged(number, int(chosen[int(np.argmax(~np.isfinite(losses.detach().cpu().numpy())))]))
+            diverged = int(np.argmax(~np.isfinite(losses.detach().cpu().numpy())))
+            raise DivergedError(batch=number, bag=int(chosen[diverged]))
         for parameter in self.parameters:
-            parameter.grad = None  # what zero_grad does, without its bookkeeping
+            parameter.grad = None  # zero_grad without its overhead
         loss.backward()
-        optimizer.step()
-        return Sums(value * len(chosen), likelihood.errors(scores.detach(), targets).sum().item())
+        self.problem.optimizer.step()
+        return BatchSums(loss=value * len(chosen), errors=likelihood.errors(scores.detach(), targets).sum().item())
+
+    def _compute_scores(self, chosen: np.ndarray, step: int) -> Tensor:
+        bags, max_instances = self.problem.task.bags, self.problem.most_instances
+        if max_instances is not None:
+            bags = sample_instances(bags, chosen, max_instances, self.problem.seed, step)
+            chosen = np.arange(len(bags))
+        return self.budget.scores(self.model, bags, chosen, self.problem.device)

@@ -1,9 +1,5 @@
-"""Bags larger than memory: read piece by piece, with the scores, weights and gradients of the whole."""
+"""Bags larger than memory, read in pieces with the exact scores, weights and gradients of the whole bag."""
 
-from bagwise.training.streaming.budget import Budget
-from bagwise.training.streaming.gathering import Gathered
-from bagwise.training.streaming.memory import granted
-from bagwise.training.streaming.prediction import streamed_prediction
-from bagwise.training.streaming.terms import streams
+import lazy_loader
 
-__all__ = ["Budget", "Gathered", "granted", "streamed_prediction", "streams"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,10 +1,15 @@
 """Exact gradients of bags that do not fit into memory: two passes over their pieces.
 
-Pass one, without a graph, finds the totals of each bag; from them follow the scores, the loss, and the gradient of the
-loss by the totals. Pass two computes each piece once more, with a graph, and sends that gradient back through the
-piece's own share of the totals. It runs by itself when somebody asks for the gradient of the scores.
+    pass 1, without a graph:   totals (S, V) of each bag  →  scores  →  loss  →  ∂L/∂S, ∂L/∂V
+    pass 2, piece by piece:    ∂L/∂θ = Σ_pieces  ∂L/∂S · ∂S_piece/∂θ + ∂L/∂V · ∂V_piece/∂θ
+
+Autograd triggers the second pass when it needs the gradient of the scores. Both passes use the same random numbers:
+dropout and augmentation sample by their position in the run, so a piece gets the numbers of its rows in the whole
+batch. Third-party modules use torch's generator, which is seeded for each piece.
 """
 
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,91 +20,148 @@ from torch.nn.modules.batchnorm import _BatchNorm
 
 from bagwise.bags import Bags
 from bagwise.errors import InputError
-from bagwise.models import BagModel
-from bagwise.pooling import Totals
-from bagwise.training.streaming.replay import Replay
-from bagwise.training.streaming.terms import pooling_of, terms_of
+from bagwise.nn import BagModel, StreamPosition, list_random_modules, set_stream_position
+from bagwise.nn.pooling import Totals
+from bagwise.training.streaming.pieces import BagPiece, compute_terms, cut_pieces, get_additive_pooling
+
+TORCH_SEED_LIMIT = 1 << 62  # leaves room to add the number of a row
 
 
-def streamed_scores(
-    model: BagModel, bags: Bags, chosen: np.ndarray, device: torch.device, most: int
+def stream_scores(
+    model: BagModel, bags: Bags, chosen: np.ndarray, device: torch.device, max_rows: int
 ) -> Float[Tensor, "bags scores"]:
-    """The scores of a training batch, as ``model`` gives them, but with a graph that holds no instance."""
-    _refuse_batch_normalisation(model)
-    batch = Replay(model, bags, chosen, device, most)
-    learning = [value for value in _parameters(model) if value.requires_grad]
-    totals = Totals(*_Stream.apply(batch, *learning))
-    head_type = next((value.dtype for value in model.parameters()), torch.get_default_dtype())
-    return model.head(pooling_of(model).conclude(totals).to(head_type))
+    """Compute the scores of a training batch in pieces; the graph for the backward pass contains no instances.
+
+    Parameters
+    ----------
+    model : BagModel
+        Streamable model (see ``is_streamable``).
+    bags : Bags
+        All bags.
+    chosen : ndarray of int
+        Numbers of the bags of the batch.
+    device : torch.device
+        Device of the model.
+    max_rows : int
+        Largest number of rows of a piece.
+
+    Returns
+    -------
+    Tensor of shape (bags, scores)
+        The scores that ``model`` computes for the whole batch.
+    """
+    _check_no_batch_normalization(model)
+    batch = ReplayedBatch(model=model, bags=bags, chosen=chosen, device=device, max_rows=max_rows)
+    trainable = [value for value in _list_streamed_parameters(model) if value.requires_grad]
+    totals = Totals(*_StreamTotals.apply(batch, *trainable))
+    head_dtype = next((value.dtype for value in model.parameters()), torch.get_default_dtype())
+    return model.head(get_additive_pooling(model).finalize(totals).to(head_dtype))
 
 
-def _parameters(model: BagModel) -> list[nn.Parameter]:
-    return [*nn.ModuleList([model.encoder, model.pooling]).parameters()]
+@dataclass
+class ReplayedBatch:
+    """Chosen bags in pieces of at most ``max_rows`` rows; every iteration samples the same random numbers.
+
+    Attributes
+    ----------
+    position : StreamPosition or None
+        Position of the run.
+    seed : int
+        Seed of torch's generator, for third-party modules.
+    """
+
+    model: BagModel
+    bags: Bags
+    chosen: np.ndarray
+    device: torch.device
+    max_rows: int
+    position: StreamPosition | None = field(init=False)
+    seed: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.position = next((module.position for module in list_random_modules(self.model)), None)
+        self.seed = int(torch.randint(TORCH_SEED_LIMIT, ()))
+
+    def __iter__(self) -> Iterator[BagPiece]:
+        with torch.random.fork_rng([self.device] if self.device.type == "cuda" else []):
+            for piece in cut_pieces(self.bags, self.chosen, self.max_rows):
+                torch.manual_seed(self.seed + piece.first_row)
+                set_stream_position(self.model, self._get_piece_position(piece))
+                yield piece
+        set_stream_position(self.model, self.position)
+
+    def _get_piece_position(self, piece: BagPiece) -> StreamPosition | None:
+        return self.position and self.position._replace(first_row=self.position.first_row + piece.first_row)
 
 
-def _refuse_batch_normalisation(model: BagModel) -> None:
-    """Its statistics are those of all rows at once, which no piece has; behind the pooling it does no harm."""
-    for title, part in (("encoder", model.encoder), ("pooling", model.pooling)):
-        for name, module in part.named_modules():
-            if isinstance(module, _BatchNorm) and module.training:
-                raise InputError(
-                    f"the {title} normalises by batch ('{name}', {type(module).__name__}), and a batch that is larger "
-                    "than memory allows is read in pieces, of which none knows the statistics of the whole; "
-                    "use LayerNorm or GroupNorm, fewer bags a step (batch_size), or more memory (memory)"
-                )
-
-
-class _Stream(torch.autograd.Function):
+class _StreamTotals(torch.autograd.Function):
     """Parameters → totals of the bags of a batch."""
 
     @staticmethod
-    def forward(ctx: Any, batch: Replay, *learning: Tensor) -> Totals:
-        totals = _totals(batch)
-        ctx.batch, ctx.learning, ctx.peaks = batch, learning, totals.peaks
+    def forward(ctx: Any, batch: ReplayedBatch, *trainable: Tensor) -> Totals:
+        totals = _compute_totals(batch)
+        ctx.batch, ctx.trainable, ctx.peaks = batch, trainable, totals.peaks
         ctx.mark_non_differentiable(totals.peaks, totals.counts)
         return totals
 
     @staticmethod
-    def backward(ctx: Any, *by_totals: Tensor) -> Any:
-        _, by_sums, by_rows, _ = by_totals
+    def backward(ctx: Any, *gradients: Tensor) -> Any:
         with torch.enable_grad():
-            return None, *_gradients(ctx.batch, ctx.learning, ctx.peaks, (by_sums, by_rows))
+            return None, *_compute_gradients(ctx.batch, ctx.trainable, ctx.peaks, Totals(*gradients))
 
 
-def _totals(batch: Replay) -> Totals:
-    """Pass one: what the instances of each bag add up to."""
-    pooling = pooling_of(batch.model)
-    found: list[Totals] = []
+def _compute_totals(batch: ReplayedBatch) -> Totals:
+    """Pass one: compute the totals of each bag."""
+    pooling = get_additive_pooling(batch.model)
+    totals: list[Totals] = []
     for piece in batch:
-        # With a graph as in pass two: the same kernels give the same bits, and max meets its winners again.
+        # With a graph, as in pass two: the same kernels give the same bits, so that max finds the same maxima again.
         with torch.enable_grad():
-            part = pooling.summarise(*terms_of(batch.model, piece, batch.device))
-        part = Totals(*(each.detach() for each in part))
-        found.append(pooling.merge(found.pop(), part) if piece.continues else part)
-    return Totals(*(torch.cat(each) for each in zip(*found, strict=True)))
+            part = pooling.accumulate(*compute_terms(batch.model, piece, batch.device))
+        part = Totals(*(value.detach() for value in part))
+        totals.append(pooling.merge(totals.pop(), part) if piece.continues else part)
+    return Totals(*(torch.cat(values) for values in zip(*totals, strict=True)))
 
 
-def _gradients(
-    batch: Replay, learning: tuple[Tensor, ...], peaks: Tensor, by_totals: tuple[Tensor, Tensor]
+def _compute_gradients(
+    batch: ReplayedBatch, trainable: tuple[Tensor, ...], peaks: Tensor, total_gradients: Totals
 ) -> list[Tensor | None]:
-    """Pass two: the gradient by the parameters, given that by the sums and rows of the totals."""
-    found: list[Tensor | None] = [None] * len(learning)
+    """Pass two: compute the gradient of the parameters from that of the sums and rows of the totals."""
+    pooling = get_additive_pooling(batch.model)
+    gradients: list[Tensor | None] = [None] * len(trainable)
     for piece in batch:
-        part = pooling_of(batch.model).summarise(*terms_of(batch.model, piece, batch.device), peaks[piece.which])
-        pairs = zip((part.sums, part.rows), by_totals, strict=True)
-        ends = [(total, gradient[piece.which]) for total, gradient in pairs if total.requires_grad]
-        if ends:
-            own = torch.autograd.grad(*_apart(ends, learning), allow_unused=True)
-            found = [_added(sofar, new) for sofar, new in zip(found, own, strict=True)]
-    return found
+        terms, offsets = compute_terms(batch.model, piece, batch.device)
+        part = pooling.accumulate(terms, offsets, peaks[piece.which])
+        pairs = ((part.sums, total_gradients.sums), (part.rows, total_gradients.rows))
+        outputs = [(total, gradient[piece.which]) for total, gradient in pairs if total.requires_grad]
+        if outputs:
+            own = torch.autograd.grad(
+                [total for total, _ in outputs],
+                trainable,
+                grad_outputs=[gradient for _, gradient in outputs],
+                allow_unused=True,
+            )
+            gradients = [_add_gradients(before, new) for before, new in zip(gradients, own, strict=True)]
+    return gradients
 
 
-def _apart(ends: list[tuple[Tensor, Tensor]], learning: tuple[Tensor, ...]) -> tuple[Any, Any, Any]:
-    totals, gradients = zip(*ends, strict=True)
-    return totals, learning, gradients
+def _add_gradients(before: Tensor | None, new: Tensor | None) -> Tensor | None:
+    if before is None or new is None:
+        return new if before is None else before
+    return before.add_(new)
 
 
-def _added(sofar: Tensor | None, new: Tensor | None) -> Tensor | None:
-    if sofar is None or new is None:
-        return new if sofar is None else sofar
-    return sofar.add_(new)
+def _list_streamed_parameters(model: BagModel) -> list[nn.Parameter]:
+    return [*nn.ModuleList([model.encoder, model.pooling]).parameters()]
+
+
+def _check_no_batch_normalization(model: BagModel) -> None:
+    """Reject batch normalisation before the pooling, which needs statistics of all rows; in the head it is fine."""
+    for title, part in (("encoder", model.encoder), ("pooling", model.pooling)):
+        for name, module in part.named_modules():
+            if isinstance(module, _BatchNorm) and module.training:
+                raise InputError(
+                    f"the {title} contains batch normalisation ('{name}', {type(module).__name__}), but this batch "
+                    "does not fit into the memory limit and is read in pieces, for which the statistics of the whole "
+                    "batch are unknown; use LayerNorm or GroupNorm, a smaller batch_size, or a larger memory limit"
+                )

@@ -1,47 +1,149 @@
-"""How much memory people grant: "auto", "2GB", or a number of bytes."""
+"""The memory limit of training: "auto", "2GB" or a number of bytes, and whether a batch fits into it."""
 
+import copy
 import os
 import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
+from torch import Tensor, nn
 
+from bagwise.arguments import check_whole_number, describe_value
+from bagwise.bags import Bags
 from bagwise.errors import InputError
-from bagwise.quantities import shown, whole_number
+from bagwise.nn import BagModel
+from bagwise.training.batches import bags_to_tensors
+from bagwise.training.streaming.gradient import stream_scores
+from bagwise.training.streaming.pieces import cut_pieces, is_streamable
 
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
-SHARE = 4  # "auto" is the device's memory divided by this
-UNKNOWN = 8 * 10**9  # where the system does not say how much there is
-GROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")  # of a container
+AUTO_DIVISOR = 4  # "auto" is the memory of the device divided by this
+DEFAULT_MEMORY = 8 * 10**9  # assumed where the system does not report its memory
+CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")  # memory limit of a container
+
+PIECE = 2048  # rows of a piece, if a batch is read in pieces
+BACKWARD_FACTOR = 1.4  # largest memory of a backward pass, relative to the stored activations: gradients are added
+SAMPLE_ROWS = 64  # rows used to measure the memory per row
 
 
-def granted(memory: Any, device: torch.device) -> int:
-    """Bytes; "auto" is a quarter of all memory, not of what is free just now: a run must not depend on its neighbours.
+def resolve_memory(memory: Any, device: torch.device) -> int:
+    """Convert a memory limit to bytes.
 
-    >>> granted("2GB", torch.device("cpu")), granted(5_000_000, torch.device("cpu"))
+    Parameters
+    ----------
+    memory : str or int
+        A number of bytes, a size such as "2GB" or "500MB", or "auto", a quarter of all memory. "auto" does not depend
+        on the memory that is currently free: a run must not depend on other processes.
+    device : torch.device
+        Device whose memory "auto" refers to.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> resolve_memory("2GB", torch.device("cpu")), resolve_memory(5_000_000, torch.device("cpu"))
     (2000000000, 5000000)
     """
     if not isinstance(memory, str):
-        return whole_number("memory", memory, least=1)
+        return check_whole_number("memory", memory, minimum=1)
     if memory == "auto":
-        return _all(device) // SHARE
-    size = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?B|)", memory.strip(), re.IGNORECASE)
-    found = 0 if size is None else int(float(size[1]) * UNITS[size[2].upper()])
-    if found < 1:
-        raise InputError(f"memory is {shown(memory)}; give 'auto', a size as '2GB' or '500MB', or a number of bytes")
-    return found
+        return _get_device_memory(device) // AUTO_DIVISOR
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?B|)", memory.strip(), re.IGNORECASE)
+    size = 0 if match is None else int(float(match[1]) * UNITS[match[2].upper()])
+    if size < 1:
+        raise InputError(
+            "memory must be 'auto', a size such as '2GB' or '500MB', or a number of bytes, "
+            f"got {describe_value(memory)}"
+        )
+    return size
 
 
-def _all(device: torch.device) -> int:
-    """The memory of the device; on the CPU that of the machine, or what the container may use of it."""
+def _get_device_memory(device: torch.device) -> int:
+    """Return the memory of the device; for the CPU that of the machine, or the limit of the container."""
     if device.type == "cuda":
         return torch.cuda.get_device_properties(device).total_memory
     try:
-        there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        physical = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):
-        return UNKNOWN
+        return DEFAULT_MEMORY
     try:
-        return min(there, int(GROUP_LIMIT.read_text(encoding="ascii")))
+        return min(physical, int(CGROUP_LIMIT.read_text(encoding="ascii")))
     except (OSError, ValueError):  # no such file, or "max"
-        return there
+        return physical
+
+
+class MemoryBudget:
+    """Computes training batches within a memory limit: at once if they fit, else in pieces, with the same gradients.
+
+    Only the memory that the backward pass needs for instances counts: the bags themselves may be memory-mapped.
+
+    Parameters
+    ----------
+    limit : float
+        Bytes.
+
+    Attributes
+    ----------
+    bytes_per_row : float or None
+        Memory per instance; measured with the first batch that is larger than one piece.
+    """
+
+    def __init__(self, limit: float) -> None:
+        self.limit = limit
+        self.bytes_per_row: float | None = None
+
+    def scores(self, model: nn.Module, bags: Bags, chosen: np.ndarray, device: torch.device) -> Tensor:
+        """Compute the scores of the chosen bags, for a backward pass.
+
+        Parameters
+        ----------
+        model : nn.Module
+            Model to train.
+        bags : Bags
+            All bags.
+        chosen : ndarray of int
+            Numbers of the bags of the batch.
+        device : torch.device
+            Device of the model.
+
+        Returns
+        -------
+        Tensor of shape (bags, scores)
+        """
+        if is_streamable(model) and not self._fits(model, bags, chosen, device):
+            return stream_scores(model, bags, chosen, device, PIECE)
+        return model(*bags_to_tensors(bags[chosen], device)).scores
+
+    def _fits(self, model: BagModel, bags: Bags, chosen: np.ndarray, device: torch.device) -> bool:
+        n_rows = int(bags.sizes[chosen].sum())
+        if n_rows <= PIECE:
+            return True
+        if self.bytes_per_row is None:
+            self.bytes_per_row = measure_row_bytes(model, bags, chosen, device)
+        return n_rows * self.bytes_per_row * BACKWARD_FACTOR <= self.limit
+
+
+def measure_row_bytes(model: BagModel, bags: Bags, chosen: np.ndarray, device: torch.device) -> float:
+    """Measure the memory per instance that a forward pass stores for the backward pass.
+
+    A copy of the model processes a few rows; the model and the random state do not change.
+    """
+    trial = copy.deepcopy(model)
+    parameter_storages = {value.untyped_storage().data_ptr() for value in (*trial.parameters(), *trial.buffers())}
+    stored_bytes: dict[int, int] = {}
+
+    def record(value: Tensor) -> Tensor:
+        storage = value.untyped_storage()
+        if storage.data_ptr() not in parameter_storages:
+            stored_bytes[storage.data_ptr()] = storage.nbytes()
+        return value
+
+    sample = next(cut_pieces(bags, chosen, SAMPLE_ROWS)).bags
+    recording = torch.autograd.graph.saved_tensors_hooks(record, lambda value: value)
+    with torch.random.fork_rng([device] if device.type == "cuda" else []), recording:
+        trial(*bags_to_tensors(sample, device))
+    return sum(stored_bytes.values()) / sample.n_instances

@@ -1,42 +1,143 @@
-"""Bags cut into pieces of bounded size: several small bags together, a large one in runs of its rows.
+"""Pieces of bags of bounded size: several small bags together, or consecutive rows of a large bag.
 
-Rows of a memory-mapped file are not copied: a run of rows is a view, and so is a whole bag.
+Rows of a memory-mapped file are not copied: whole bags and consecutive rows are views.
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 import numpy as np
+import torch
+from jaxtyping import Shaped
+from torch import Tensor, nn
 
 from bagwise.bags import Bags
-from bagwise.training.batches import by_rows
+from bagwise.nn import BagModel, Offsets
+from bagwise.nn.pooling import AdditivePooling, Terms
+from bagwise.training.batches import bags_to_tensors, group_by_rows
 
 
-class Piece(NamedTuple):
-    """Whole bags, or a run of one bag's rows."""
+class BagPiece(NamedTuple):
+    """Whole bags, or consecutive rows of one bag.
+
+    Attributes
+    ----------
+    bags : Bags
+        Rows of the piece.
+    which : slice
+        Numbers of the bags among the chosen bags.
+    first_row : int
+        Number of the first row among the rows of all chosen bags.
+    continues : bool
+        Whether the piece continues the bag of the previous piece.
+    """
 
     bags: Bags
-    which: slice  # of the chosen bags
-    first_row: int  # among the rows of all chosen bags
-    continues: bool  # the bag of the piece before
+    which: slice
+    first_row: int
+    continues: bool
 
 
-def pieces(bags: Bags, chosen: np.ndarray, most: int) -> Iterator[Piece]:
-    """The chosen bags, in their order, in pieces of at most so many rows.
+def cut_pieces(bags: Bags, chosen: np.ndarray, max_rows: int) -> Iterator[BagPiece]:
+    """Cut chosen bags into pieces.
 
+    Parameters
+    ----------
+    bags : Bags
+        All bags.
+    chosen : ndarray of int
+        Numbers of the bags, in the order of the pieces.
+    max_rows : int
+        Largest number of rows of a piece.
+
+    Yields
+    ------
+    BagPiece
+
+    Examples
+    --------
     >>> bags = Bags.from_list([[[1.0], [2.0], [3.0]], [[4.0]], [[5.0]]])
-    >>> [(piece.bags.instances.ravel().tolist(), piece.continues) for piece in pieces(bags, np.arange(3), most=2)]
+    >>> pieces = cut_pieces(bags, np.arange(3), max_rows=2)
+    >>> [(piece.bags.instances.ravel().tolist(), piece.continues) for piece in pieces]
     [([1.0, 2.0], False), ([3.0], True), ([4.0, 5.0], False)]
     """
     first_row = 0
-    for which in by_rows(bags.sizes[chosen], most):
-        together = bags[chosen[which]]
-        for start in range(0, together.n_instances, most):
-            part = together if together.n_instances <= most else _run(together, start, most)
-            yield Piece(part, which, first_row + start, continues=start > 0)
-        first_row += together.n_instances
+    for which in group_by_rows(bags.sizes[chosen], max_rows):
+        group = bags[chosen[which]]
+        for start in range(0, group.n_instances, max_rows):
+            part = group if group.n_instances <= max_rows else _select_rows(group, start, max_rows)
+            yield BagPiece(bags=part, which=which, first_row=first_row + start, continues=start > 0)
+        first_row += group.n_instances
 
 
-def _run(bag: Bags, start: int, most: int) -> Bags:
-    rows = bag.instances[start : start + most]
+def _select_rows(bag: Bags, start: int, max_rows: int) -> Bags:
+    rows = bag.instances[start : start + max_rows]
     return Bags.trusted(instances=rows, offsets=np.array([0, len(rows)]))
+
+
+class RowCollector:
+    """Collects rows that are computed piece by piece in one array.
+
+    A list of many small tensors would be scattered over the memory freed by earlier pieces, and prevent its reuse.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of rows of the array.
+
+    Attributes
+    ----------
+    rows : Tensor of shape (n_rows, columns)
+        The array; exists after the first call of ``add``.
+    filled : int
+        Number of rows added so far.
+
+    Examples
+    --------
+    >>> import torch
+    >>> collector = RowCollector(3)
+    >>> collector.add(torch.ones(2, 1)); collector.add(torch.zeros(1, 1))
+    >>> collector.rows.ravel()
+    tensor([1., 1., 0.])
+    """
+
+    rows: Tensor
+
+    def __init__(self, n_rows: int) -> None:
+        self.n_rows = n_rows
+        self.filled = 0
+
+    def add(self, rows: Shaped[Tensor, "n columns"]) -> None:
+        """Add the next rows; the first ones determine the number of columns and the dtype."""
+        if self.filled == 0:
+            self.rows = rows.new_empty(self.n_rows, rows.shape[1])
+        self.rows[self.filled : self.filled + len(rows)] = rows
+        self.filled += len(rows)
+
+
+def is_streamable(model: nn.Module) -> TypeGuard[BagModel]:
+    """Whether a model can read a bag in pieces; a model with a custom pooling may not.
+
+    Parameters
+    ----------
+    model : nn.Module
+        Any model.
+
+    Returns
+    -------
+    bool
+        True for a ``BagModel`` with an ``AdditivePooling``.
+    """
+    return isinstance(model, BagModel) and isinstance(model.pooling, AdditivePooling)
+
+
+def get_additive_pooling(model: BagModel) -> AdditivePooling:
+    """Return the pooling of a streamable model (see ``is_streamable``)."""
+    assert isinstance(model.pooling, AdditivePooling)
+    return model.pooling
+
+
+def compute_terms(model: BagModel, piece: BagPiece, device: torch.device) -> tuple[Terms, Offsets]:
+    """Compute the terms of the instances of a piece, and the offsets of its bags."""
+    instances, offsets = bags_to_tensors(piece.bags, device)
+    return get_additive_pooling(model).terms(model.encoder(instances)), offsets

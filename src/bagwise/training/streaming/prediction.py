@@ -1,7 +1,7 @@
-"""A model's prediction of a bag of any size, in constant memory: one pass over the bag's pieces.
+"""Prediction of a bag of any size in constant memory: one pass over the pieces of the bag.
 
-What is kept of an instance are its exponents, the few numbers that its weight depends on. Where they are many, as under
-max of embeddings, a second pass computes them again.
+Of each instance only its exponents are stored, the few numbers on which its weight depends. If there are many of them,
+as with max pooling of embeddings, a second pass computes them again.
 """
 
 from collections.abc import Iterator
@@ -11,36 +11,56 @@ import torch
 from torch import Tensor
 
 from bagwise.bags import Bags
-from bagwise.models import BagModel, Prediction
-from bagwise.pooling import Terms
-from bagwise.training.streaming.gathering import Gathered
-from bagwise.training.streaming.pieces import pieces
-from bagwise.training.streaming.terms import pooling_of, terms_of
+from bagwise.nn import BagModel, Prediction
+from bagwise.nn.pooling import Terms
+from bagwise.training.streaming.pieces import RowCollector, compute_terms, cut_pieces, get_additive_pooling
 
-FEW = 8  # exponents an instance that are kept
+MAX_STORED_EXPONENTS = 8  # per instance; more are computed again in a second pass
 
 
-def streamed_prediction(model: BagModel, bag: Bags, device: torch.device, most: int) -> Prediction:
-    """Scores and weights of one bag, read in pieces of at most so many rows; without gradients."""
-    pooling, totals = pooling_of(model), None
-    kept, weights = Gathered(bag.n_instances), Gathered(bag.n_instances)
-    for terms in _terms(model, bag, device, most):
-        part = pooling.summarise(terms, _whole(terms.exponents))
+def stream_prediction(model: BagModel, bag: Bags, device: torch.device, max_rows: int) -> Prediction:
+    """Predict one bag in pieces, without gradients.
+
+    Parameters
+    ----------
+    model : BagModel
+        Streamable model (see ``is_streamable``).
+    bag : Bags
+        One bag.
+    device : torch.device
+        Device of the model.
+    max_rows : int
+        Largest number of rows of a piece.
+
+    Returns
+    -------
+    Prediction
+        Scores and weights of the bag.
+    """
+    pooling, totals = get_additive_pooling(model), None
+    stored, weights = RowCollector(bag.n_instances), RowCollector(bag.n_instances)
+    for terms in _iterate_terms(model, bag, device, max_rows):
+        part = pooling.accumulate(terms, _make_offsets(terms.exponents))
         totals = part if totals is None else pooling.merge(totals, part)
-        if terms.exponents.shape[1] <= FEW:
-            kept.add(terms.exponents)
+        if terms.exponents.shape[1] <= MAX_STORED_EXPONENTS:
+            stored.add(terms.exponents)
     assert totals is not None  # a bag has instances
-    again = kept.rows.split(most) if kept.filled else (terms.exponents for terms in _terms(model, bag, device, most))
-    for exponents in again:
-        weights.add(pooling.weigh(exponents, totals, _whole(exponents)).to(exponents.dtype))
-    return Prediction(model.head(pooling.conclude(totals).to(weights.rows.dtype)), weights.rows)
+    pieces = (
+        stored.rows.split(max_rows)
+        if stored.filled
+        else (terms.exponents for terms in _iterate_terms(model, bag, device, max_rows))
+    )
+    for exponents in pieces:
+        weights.add(pooling.weigh(exponents, totals, _make_offsets(exponents)).to(exponents.dtype))
+    scores = model.head(pooling.finalize(totals).to(weights.rows.dtype))
+    return Prediction(scores=scores, weights=weights.rows)
 
 
-def _terms(model: BagModel, bag: Bags, device: torch.device, most: int) -> Iterator[Terms]:
-    for piece in pieces(bag, np.arange(1), most):
-        yield terms_of(model, piece, device)[0]
+def _iterate_terms(model: BagModel, bag: Bags, device: torch.device, max_rows: int) -> Iterator[Terms]:
+    for piece in cut_pieces(bag, np.arange(1), max_rows):
+        yield compute_terms(model, piece, device)[0]
 
 
-def _whole(rows: Tensor) -> Tensor:
-    """Offsets of one bag of these rows."""
+def _make_offsets(rows: Tensor) -> Tensor:
+    """Return the offsets of one bag that consists of these rows."""
     return torch.tensor([0, len(rows)], device=rows.device)

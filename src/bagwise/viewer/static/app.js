@@ -1,224 +1,225 @@
-// The page: what is chosen (state) → numbers of the server → the list, the stage, the panel.
+// The page: state → data from the server → bag list, views and instance panel.
 
 import { bindButtons, keyActions } from "./actions.js";
-import { startAppearance } from "./appearance.js";
+import * as api from "./api.js";
 import { BagTable } from "./bag_table.js";
 import { BagView } from "./bag_view.js";
-import { showChoices, startChoices } from "./choices.js";
-import { drawingOf, layerOf, orderOf } from "./drawings.js";
+import { showWhileBusy } from "./busy_indicator.js";
+import { element, make } from "./dom.js";
 import { exportPng } from "./export_png.js";
-import { showBriefly, showFully, showNone } from "./instance_panel.js";
+import { showBag, showNotes, showRun } from "./headings.js";
+import { showInstance, showNone, showPreview } from "./instance_panel.js";
 import { bindKeys } from "./keyboard.js";
-import { layerWords, showLegend } from "./legend.js";
+import { loadLayer, makeDrawing, rankInstances } from "./layer_drawing.js";
+import { layerCaption, showLegend } from "./legend.js";
+import { formatCount, formatNumber } from "./number_format.js";
 import { PAPER_COLOURS } from "./raster.js";
-import * as server from "./server.js";
-import { address, listen, set, state } from "./state.js";
-import { markStrip, showStrip } from "./strip.js";
-import { showBag, showNotes, showRun } from "./titles.js";
-import { whileBusy } from "./waiting.js";
-import { count, element, make, short } from "./words.js";
+import { listen, set, state, stateHash } from "./state.js";
+import { selectInStrip, showStrip } from "./strip.js";
+import { initTheme } from "./theme.js";
+import { initToolbar, updateToolbar } from "./toolbar.js";
 
-const PICTURE = "/picture"; // no run is called so
-const REDRAWING = ["layer", "class", "scale", "colours", "from", "to", "frames"];
+const PICTURE = "/picture"; // cannot be the name of a run
+const REDRAW_ON = ["layer", "class", "scale", "colours", "from", "to", "frames"];
 const table = new BagTable((name) => set({ bag: name, instance: -1 }));
-let runs, colours; // of the server, for good
-let run, bags, bag; // chosen, as the lists have them
-let view, info, positions, keys; // of the bag on the stage
-let drawing, order; // what is drawn now
-let opening = true; // a bag is on its way, and will be drawn as it is wanted then
-let [turn, strokes] = [0, 0]; // of bags and of drawings: answers to an earlier question are dropped
+let runs, colours; // fetched once
+let run, bags, bag; // the selected run, its bags, and the selected bag
+let view, info, positions, keys; // of the selected bag
+let drawing, ranking; // as drawn now
+let opening = true; // while a bag is being fetched; it is then drawn with the current state
+let [bagRequest, drawRequest] = [0, 0]; // counters; responses to earlier requests are dropped
 
-const wantedNow = () => [bag.number, state.layer, classNumber(), state.scale];
-const spoken = (row) => (run.classes.length === 2 ? 1 : run.classes.indexOf(row.predicted));
+const layerRequest = () => [bag.number, state.layer, classNumber(), state.scale];
+const shownClass = (row) => (run.classes.length === 2 ? 1 : run.classes.indexOf(row.predicted));
 const classNumber = () => run.classes.indexOf(state.class);
-const rivals = () => runs.filter(({ name, test_bags: test }) => test && test === run.test_bags && name !== run.name);
-const rival = () => rivals().find(({ name }) => name === state.beside);
+const comparableRuns = () => runs.filter(({ name, test_bags: test }) => test && test === run.test_bags && name !== run.name);
+const comparedRun = () => comparableRuns().find(({ name }) => name === state.beside);
 
 async function start() {
-  startAppearance();
-  startChoices();
+  initTheme();
+  initToolbar();
   showNone();
-  [runs, colours] = await Promise.all([server.runs(), server.colours()]);
+  [runs, colours] = await Promise.all([api.fetchRuns(), api.fetchColours()]);
   element("run").replaceChildren(...runs.map(({ name }) => make("option", { value: name }, name)));
   element("run").addEventListener("change", (event) => set({ run: event.target.value, instance: -1 }));
-  bindKeys(keyActions({ step, walk, home: () => view?.home(), classes: () => run.classes }));
-  const geojson = () => server.addressOf(run.number, bag.number, "export", "geojson", classNumber());
-  bindButtons({ step, geojson, exportPng: () => attempt(savePng), copyLink: () => attempt(copyLink) });
-  document.querySelector(".skip").addEventListener("click", skip);
-  listen((changed) => attempt(() => react(changed)));
+  bindKeys(keyActions({ stepBag, stepInstance, resetZoom: () => view?.resetZoom(), classes: () => run.classes }));
+  const geojsonUrl = () => api.bagUrl(run.number, bag.number, "export", "geojson", classNumber());
+  bindButtons({ stepBag, geojsonUrl, exportPng: () => attempt(savePng), copyLink: () => attempt(copyLink) });
+  document.querySelector(".skip").addEventListener("click", skipToStage);
+  listen((changed) => attempt(() => update(changed)));
   await openRun();
 }
 
-async function react(changed) {
+async function update(changed) {
   if (changed.has("run")) return openRun();
   if (changed.has("bag")) return openBag();
   if (opening) return;
   if (!drawing) return openBag(); // the last drawing failed
-  if (changed.has("beside")) return stage();
+  if (changed.has("beside")) return openView();
   if (changed.has("opacity")) view.setOpacity(state.opacity);
-  if (REDRAWING.some((name) => changed.has(name))) await draw();
-  if (changed.has("instance")) await choose();
-  showChoices(choices());
+  if (REDRAW_ON.some((name) => changed.has(name))) await draw();
+  if (changed.has("instance")) await selectInstance();
+  updateToolbar(toolbarOptions());
 }
 
 async function openRun() {
   run = runs.find(({ name }) => name === state.run) ?? runs[0];
   showRun(run);
-  const now = (turn += 1);
-  const found = await server.bags(run.number);
-  if (now !== turn) return;
-  bags = found.map((row) => ({ ...row, exact: row.probabilities[spoken(row)] }));
+  const request = (bagRequest += 1);
+  const rows = await api.fetchBags(run.number);
+  if (request !== bagRequest) return;
+  bags = rows.map((row) => ({ ...row, probability: row.probabilities[shownClass(row)] }));
   table.show(bags, run.classes.length === 2 ? run.classes[1] : null);
   await openBag();
 }
 
 async function openBag() {
   bag = bags.find(({ name }) => name === state.bag) ?? bags[0];
-  const now = (turn += 1);
-  table.mark(bag.name);
-  showBag(bag, run.classes[spoken(bag)]);
-  element("export-csv").href = server.addressOf(run.number, bag.number, "export", "csv");
+  const request = (bagRequest += 1);
+  table.select(bag.name);
+  showBag(bag, run.classes[shownClass(bag)]);
+  element("export-csv").href = api.bagUrl(run.number, bag.number, "export", "csv");
   opening = true;
   try {
-    await fetchBag(now);
-    if (now === turn) await stage();
+    await fetchBag(request);
+    if (request === bagRequest) await openView();
   } finally {
-    if (now === turn) opening = false;
+    if (request === bagRequest) opening = false;
   }
 }
 
-async function fetchBag(now) {
-  const found = await server.bag(run.number, bag.number);
-  const [places, truth] = await Promise.all([
-    found.places && server.positions(run.number, bag.number),
-    found.key_instances ? server.keys(run.number, bag.number) : null,
+async function fetchBag(request) {
+  const description = await api.fetchBag(run.number, bag.number);
+  const [fetchedPositions, fetchedKeys] = await Promise.all([
+    description.tile_grid && api.fetchPositions(run.number, bag.number),
+    description.key_instances ? api.fetchKeys(run.number, bag.number) : null,
   ]);
-  if (now !== turn) return;
-  [info, positions, keys] = [found, places, truth];
-  if (info.kind === "missing") state.layer = "weight"; // all else needs the data
+  if (request !== bagRequest) return;
+  [info, positions, keys] = [description, fetchedPositions, fetchedKeys];
+  if (info.kind === "missing") state.layer = "weight"; // the other layers need the data
   element("export-csv").hidden = info.kind === "missing";
   showNotes(bag, info);
 }
 
-// The views of the bag, one or two.
-async function stage() {
-  const now = turn;
-  [drawing, order] = [];
+// Open the panes of the bag, one or two.
+async function openView() {
+  const request = bagRequest;
+  [drawing, ranking] = [];
   view?.close();
   view = new BagView(run.number, bag.number, info, (instance) => set({ instance }));
   element("export-geojson").hidden = !view.placed;
   await view.open(paneRuns().length);
-  if (now === turn) await draw();
-  if (now === turn) await choose();
+  if (request === bagRequest) await draw();
+  if (request === bagRequest) await selectInstance();
 }
 
 async function draw() {
-  const [now, stroke] = [turn, (strokes += 1)];
+  const [request, current] = [bagRequest, (drawRequest += 1)];
   const panes = paneRuns();
-  if (!run.classes.includes(state.class)) state.class = run.classes[spoken(bag)];
+  if (!run.classes.includes(state.class)) state.class = run.classes[shownClass(bag)];
   const names = colourNames();
   if (!names.includes(state.colours)) state.colours = names[0];
-  showChoices(choices());
-  const [wanted, words] = [wantedNow(), layerWords(state.layer, state.class)];
-  const asked = Promise.all(panes.map((each) => each && layerOf(each.number, ...wanted)));
-  const layers = await whileBusy(`computing: ${words} …`, asked);
-  if (now !== turn || stroke !== strokes) return;
-  if (wantedNow().join() !== wanted.join()) return draw(); // another choice was made while the first one was computed
-  const shared = { positions, keys: state.frames ? keys : null, table: tableOf(state.colours) };
-  const drawings = layers.map((layer) => layer && drawingOf(layer, { ...shared, ...state }));
+  updateToolbar(toolbarOptions());
+  const [requested, caption] = [layerRequest(), layerCaption(state.layer, state.class)];
+  const loading = Promise.all(panes.map((each) => each && loadLayer(each.number, ...requested)));
+  const layers = await showWhileBusy(`Computing: ${caption} …`, loading);
+  if (request !== bagRequest || current !== drawRequest) return;
+  if (layerRequest().join() !== requested.join()) return draw(); // the state changed in the meantime
+  const shared = { positions, keys: state.frames ? keys : null, table: colourTable(state.colours) };
+  const drawings = layers.map((layer) => layer && makeDrawing(layer, { ...shared, ...state }));
   drawing = drawings[panes.indexOf(run)];
-  view.paint(drawings, panes.map((each, number) => paneTitle(each, layers[number])));
-  showLegend(words, drawing.scale, drawing.table);
+  view.draw(drawings, panes.map((each, number) => paneTitle(each, layers[number])));
+  showLegend(caption, drawing.scale, drawing.table);
   performance.mark("bag drawn");
-  await new Promise(requestAnimationFrame); // the map is on the screen before its tiles are sorted
-  order = orderOf(drawing);
-  showOrder();
+  await new Promise(requestAnimationFrame); // show the map before sorting its tiles
+  ranking = rankInstances(drawing);
+  showRanking();
   element("views").dataset.drawn = JSON.stringify([run.name, bag.name, state.layer, state.class, state.scale]);
 }
 
-function showOrder() {
-  element("shown-count").textContent = `${count(order.length)} of ${count(bag.n_instances)} instances shown`;
-  if (view.placed) showStrip(order, drawing.values, keys, view.pictureOf, (instance) => set({ instance }));
-  markStrip(state.instance);
+function showRanking() {
+  element("visible-count").textContent = `${formatCount(ranking.length)} of ${formatCount(bag.n_instances)} instances shown`;
+  if (view.placed) showStrip(ranking, drawing.values, keys, view.pictureUrl, (instance) => set({ instance }));
+  selectInStrip(state.instance);
 }
 
-async function choose() {
+async function selectInstance() {
   const { instance } = state;
-  const chosen = Number.isInteger(instance) && instance >= 0 && instance < bag.n_instances;
-  view.select(chosen ? instance : -1, positions);
-  markStrip(instance);
-  if (!chosen) return showNone();
-  const words = layerWords(state.layer, state.class);
-  const picture = view.pictureOf?.(instance);
-  showBriefly(instance, bag.n_instances, picture, words, drawing.values[instance], info.kind === "missing");
-  const place = `place ${order.indexOf(instance) + 1} of ${order.length}`;
-  element("live").textContent = `instance ${instance}, ${words} ${short(drawing.values[instance])}, ${place}`;
+  const exists = Number.isInteger(instance) && instance >= 0 && instance < bag.n_instances;
+  view.select(exists ? instance : -1, positions);
+  selectInStrip(instance);
+  if (!exists) return showNone();
+  const caption = layerCaption(state.layer, state.class);
+  const picture = view.pictureUrl?.(instance);
+  showPreview(instance, bag.n_instances, picture, caption, drawing.values[instance], info.kind === "missing");
+  const rank = `rank ${ranking.indexOf(instance) + 1} of ${ranking.length}`;
+  element("live").textContent = `instance ${instance}, ${caption}: ${formatNumber(drawing.values[instance])}, ${rank}`;
   if (info.kind === "missing") return;
-  const now = turn;
-  const found = await server.instance(run.number, bag.number, instance);
-  if (now === turn && state.instance === instance) showFully(instance, bag.n_instances, picture, found, run.classes);
+  const request = bagRequest;
+  const details = await api.fetchInstance(run.number, bag.number, instance);
+  if (request === bagRequest && state.instance === instance) showInstance(instance, bag.n_instances, picture, details, run.classes);
 }
 
-// The run that each pane shows; null for the picture alone.
+// The run of each pane; null for the image only.
 function paneRuns() {
-  if (rival()) return [run, rival()];
+  if (comparedRun()) return [run, comparedRun()];
   return state.beside === PICTURE && info.picture && view.placed ? [null, run] : [run];
 }
 
-// Each of two models has a scale of its own, whose ends stand beside its name.
+// Two compared runs have separate scales, whose ends are shown after the name.
 function paneTitle(of, layer) {
-  if (!of) return "image";
-  return rival() ? `${of.name}: ${short(layer.scale.low)} to ${short(layer.scale.high)}` : "map";
+  if (!of) return "Image";
+  return comparedRun() ? `${of.name}: ${formatNumber(layer.scale.low)} to ${formatNumber(layer.scale.high)}` : "Map";
 }
 
-// Contributions have a sign, so their colours have a neutral middle.
+// Contributions are signed, so their colour maps are diverging.
 function colourNames() {
   return state.layer === "contribution" ? Object.keys(colours.diverging) : [...Object.keys(colours.sequential), PAPER_COLOURS];
 }
 
-const tableOf = (name) => colours.sequential[name] ?? colours.diverging[name] ?? PAPER_COLOURS;
+const colourTable = (name) => colours.sequential[name] ?? colours.diverging[name] ?? PAPER_COLOURS;
 
-function choices() {
-  const beside = [["", "nothing"], ...rivals().map(({ name }) => [name, name])];
-  if (view.placed && info.picture) beside.splice(1, 0, [PICTURE, "the image alone"]);
-  const shown = { placed: view.placed, keys: keys !== null, missing: info.kind === "missing" };
-  return { classes: run.classes, colours: colourNames(), beside, ...shown };
+function toolbarOptions() {
+  const beside = [["", "none"], ...comparableRuns().map(({ name }) => [name, name])];
+  if (view.placed && info.picture) beside.splice(1, 0, [PICTURE, "image only"]);
+  const available = { placed: view.placed, keys: keys !== null, missing: info.kind === "missing" };
+  return { classes: run.classes, colours: colourNames(), beside, ...available };
 }
 
-function step(by) {
-  const found = table.beside(by);
-  if (found) set({ bag: found.name, instance: -1 });
+function stepBag(by) {
+  const target = table.neighbour(by);
+  if (target) set({ bag: target.name, instance: -1 });
 }
 
-function walk(by) {
-  if (!order) return;
-  const place = order.indexOf(state.instance);
-  set({ instance: order[Math.min(Math.max(place + by, 0), order.length - 1)] ?? -1 });
+function stepInstance(by) {
+  if (!ranking) return;
+  const place = ranking.indexOf(state.instance);
+  set({ instance: ranking[Math.min(Math.max(place + by, 0), ranking.length - 1)] ?? -1 });
 }
 
 function savePng() {
-  const words = layerWords(state.layer, state.class);
-  return exportPng({ name: bag.name, run: run.name, view, words, scale: drawing.scale, table: drawing.table });
+  const caption = layerCaption(state.layer, state.class);
+  return exportPng({ name: bag.name, run: run.name, compared: Boolean(comparedRun()), view, caption, scale: drawing.scale, table: drawing.table });
 }
 
-// Without a change of the address, which says what is looked at.
-function skip(event) {
+// Without changing the URL, which holds the state.
+function skipToStage(event) {
   event.preventDefault();
   element("stage").focus();
 }
 
 async function copyLink() {
-  await navigator.clipboard.writeText(new URL(address(), location.href).href);
+  await navigator.clipboard.writeText(new URL(stateHash(), location.href).href);
   element("live").textContent = "link copied";
 }
 
 async function attempt(action) {
   try {
-    element("problem").hidden = true;
+    element("error").hidden = true;
     await action();
   } catch (error) {
-    element("problem").textContent = error.message;
-    element("problem").hidden = false;
+    element("error").textContent = error.message;
+    element("error").hidden = false;
   }
 }
 

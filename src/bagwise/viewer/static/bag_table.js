@@ -1,101 +1,103 @@
-// The list of test bags: sorted by a click on a title, filtered by words and by right or wrong.
+// The list of test bags: sorted by a click on a column title, filtered by text and by outcome.
 
-import { element, make, share } from "./words.js";
+import { element, make } from "./dom.js";
+import { formatProbability } from "./number_format.js";
 
 const COLUMNS = [
   { name: "name", title: "Bag", of: (bag) => bag.name },
   { name: "group", title: "Group", of: (bag) => bag.group ?? "" },
   { name: "label", title: "Label", of: (bag) => bag.label },
-  { name: "probability", title: "p", words: "probability", of: (bag) => Number(bag.exact), number: true },
-  { name: "size", title: "Size", of: (bag) => bag.n_instances, number: true },
-  { name: "right", title: "✓", words: "right or wrong", of: (bag) => Number(bag.right) },
+  { name: "probability", title: "p", label: "probability", of: (bag) => Number(bag.probability), number: true },
+  { name: "size", title: "Size", label: "number of instances", of: (bag) => bag.n_instances, number: true },
+  { name: "outcome", title: "✓", label: "correct or incorrect", of: (bag) => Number(bag.correct) },
 ];
-const MOST_ROWS = 2000;
-const END = 9; // letters of a name that are always shown
+const MAX_ROWS = 2000;
+const NAME_END = 9; // characters at the end of a name that are always visible
 
 export class BagTable {
   constructor(onOpen) {
     this.onOpen = onOpen;
     this.bags = [];
-    this.sorting = { name: null, down: false };
+    this.sorting = { name: null, descending: false };
     element("search").addEventListener("input", () => this.draw());
-    element("which").addEventListener("change", () => this.draw());
-    element("bags").addEventListener("click", (event) => this.#clicked(event));
+    element("outcome").addEventListener("change", () => this.draw());
+    element("bags").addEventListener("click", (event) => this.#handleClick(event));
   }
 
-  // bags: ``exact`` is the probability to show, as text; spokenOf: the class it is of, or null if that is the predicted one
-  show(bags, spokenOf) {
+  // bags: with ``probability`` as text; probabilityClass: the class it belongs to, or null if that is the predicted one
+  show(bags, probabilityClass) {
     this.bags = bags;
     this.columns = COLUMNS.filter(({ name }) => name !== "group" || bags.some((bag) => bag.group !== null));
-    this.spokenOf = spokenOf;
+    this.probabilityClass = probabilityClass;
     this.draw();
   }
 
   draw() {
-    this.shown = this.#sorted(this.bags.filter((bag) => this.#fits(bag)));
-    element("bags").tHead.replaceChildren(make("tr", {}, ...this.columns.map((column) => this.#title(column))));
-    element("bags").tBodies[0].replaceChildren(...this.shown.slice(0, MOST_ROWS).map((bag) => this.#row(bag)));
-    const left = this.shown.length > MOST_ROWS ? `; the first ${MOST_ROWS} are listed` : "";
-    element("bag-count").textContent = `${this.shown.length} of ${this.bags.length} bags${left}`;
-    this.mark(this.current);
+    this.listed = this.#sort(this.bags.filter((bag) => this.#matches(bag)));
+    element("bags").tHead.replaceChildren(make("tr", {}, ...this.columns.map((column) => this.#header(column))));
+    element("bags").tBodies[0].replaceChildren(...this.listed.slice(0, MAX_ROWS).map((bag) => this.#row(bag)));
+    const limited = this.listed.length > MAX_ROWS ? `; the first ${MAX_ROWS} are listed` : "";
+    element("bag-count").textContent = `${this.listed.length} of ${this.bags.length} bags${limited}`;
+    this.select(this.selected);
   }
 
-  mark(name) {
-    this.current = name;
+  select(name) {
+    this.selected = name;
     for (const row of element("bags").tBodies[0].rows) {
-      const chosen = row.dataset.bag === name;
-      row.toggleAttribute("aria-current", chosen);
-      if (chosen) row.scrollIntoView({ block: "nearest" });
+      const selected = row.dataset.bag === name;
+      row.toggleAttribute("aria-current", selected);
+      if (selected) row.scrollIntoView({ block: "nearest" });
     }
   }
 
-  // The bag so many rows further down, or up, as the list stands now.
-  beside(step) {
-    const place = this.shown.findIndex((bag) => bag.name === this.current);
-    return this.shown[Math.min(Math.max(place + step, 0), this.shown.length - 1)];
+  // The bag ``step`` rows below the selected one (above, if negative) in the current order.
+  neighbour(step) {
+    const place = this.listed.findIndex((bag) => bag.name === this.selected);
+    return this.listed[Math.min(Math.max(place + step, 0), this.listed.length - 1)];
   }
 
-  #fits(bag) {
-    const which = element("which").value;
-    const words = element("search").value.trim().toLowerCase();
+  #matches(bag) {
+    const outcome = element("outcome").value;
+    const words = element("search").value.trim().toLowerCase().split(/\s+/);
     const text = `${bag.name} ${bag.label} ${bag.group ?? ""}`.toLowerCase();
-    return (which === "all" || (which === "right") === bag.right) && words.split(/\s+/).every((word) => text.includes(word));
+    return (outcome === "all" || (outcome === "correct") === bag.correct) && words.every((word) => text.includes(word));
   }
 
-  #sorted(bags) {
+  #sort(bags) {
     const column = COLUMNS.find(({ name }) => name === this.sorting.name);
     if (!column) return bags;
-    const direction = this.sorting.down ? -1 : 1;
-    return [...bags].sort((one, other) => direction * compare(column.of(one), column.of(other)));
+    const direction = this.sorting.descending ? -1 : 1;
+    return [...bags].sort((left, right) => direction * compare(column.of(left), column.of(right)));
   }
 
-  #title({ name, title, words: spelled, number }) {
+  #header({ name, title, label, number }) {
     const sorted = this.sorting.name === name;
-    const direction = this.sorting.down ? "descending" : "ascending";
-    const words = name === "probability" && this.spokenOf !== null ? `p(${this.spokenOf})` : title;
-    const mark = sorted ? (this.sorting.down ? " ↓" : " ↑") : "";
+    const direction = this.sorting.descending ? "descending" : "ascending";
+    const text = name === "probability" && this.probabilityClass !== null ? `p(${this.probabilityClass})` : title;
+    const arrow = sorted ? (this.sorting.descending ? " ↓" : " ↑") : "";
     const attributes = { scope: "col", class: number && "number", "aria-sort": sorted ? direction : "none" };
-    return make("th", attributes, make("button", { type: "button", "data-sort": name, "aria-label": spelled, title: words }, words + mark));
+    const tooltip = name === "probability" ? text : (label ?? text); // the name of the class may be cut off
+    return make("th", attributes, make("button", { type: "button", "data-sort": name, "aria-label": label, title: tooltip }, text + arrow));
   }
 
   #row(bag) {
     const cells = this.columns.map((column) => this.#cell(column, bag));
-    return make("tr", { "data-bag": bag.name, class: bag.right ? null : "wrong" }, ...cells);
+    return make("tr", { "data-bag": bag.name, class: bag.correct ? null : "incorrect" }, ...cells);
   }
 
   #cell({ name, of, number }, bag) {
-    if (name === "name") return make("th", { scope: "row" }, make("button", { type: "button", title: bag.name }, ...parted(bag.name)));
-    if (name === "right") return make("td", { class: "verdict" }, bag.right ? "✓" : "✗", hidden(bag.right ? "right" : "wrong"));
-    const text = name === "probability" ? share(of(bag)) : String(of(bag));
-    return make("td", { class: number ? "number" : name, title: name === "probability" ? bag.exact : text }, text);
+    if (name === "name") return make("th", { scope: "row" }, make("button", { type: "button", title: bag.name }, ...splitName(bag.name)));
+    if (name === "outcome") return make("td", { class: "outcome" }, bag.correct ? "✓" : "✗", hiddenText(bag.correct ? "correct" : "incorrect"));
+    const text = name === "probability" ? formatProbability(of(bag)) : String(of(bag));
+    return make("td", { class: number ? "number" : name, title: name === "probability" ? bag.probability : text }, text);
   }
 
-  #clicked(event) {
-    const sort = event.target.closest("[data-sort]")?.dataset.sort;
-    if (sort) {
-      this.sorting = { name: sort, down: this.sorting.name === sort && !this.sorting.down };
+  #handleClick(event) {
+    const column = event.target.closest("[data-sort]")?.dataset.sort;
+    if (column) {
+      this.sorting = { name: column, descending: this.sorting.name === column && !this.sorting.descending };
       this.draw();
-      element("bags").querySelector(`[data-sort="${sort}"]`).focus();
+      element("bags").querySelector(`[data-sort="${column}"]`).focus();
       return;
     }
     const row = event.target.closest("tr[data-bag]");
@@ -103,15 +105,15 @@ export class BagTable {
   }
 }
 
-// Names of one kind often differ at their end only, so that the end must be seen where there is little room.
-function parted(name) {
-  if (name.length <= END) return [name];
-  return [make("span", { class: "head" }, name.slice(0, -END)), make("span", {}, name.slice(-END))];
+// Similar names often differ only at their end, so the end stays visible when there is little space.
+function splitName(name) {
+  if (name.length <= NAME_END) return [name];
+  return [make("span", { class: "name-start" }, name.slice(0, -NAME_END)), make("span", {}, name.slice(-NAME_END))];
 }
 
-const hidden = (words) => make("span", { class: "hidden" }, words);
+const hiddenText = (text) => make("span", { class: "hidden" }, text);
 
-function compare(one, other) {
-  if (typeof one === "number") return one - other;
-  return one.localeCompare(other, undefined, { numeric: true });
+function compare(left, right) {
+  if (typeof left === "number") return left - right;
+  return left.localeCompare(right, undefined, { numeric: true });
 }

@@ -1,21 +1,21 @@
-// The bag on the stage: one or two linked views of its picture, or a grid of its instances.
+// The view of a bag: one or two linked panes with its picture, or a grid of its instances.
 
-import { orderOf } from "./drawings.js";
+import { bagUrl } from "./api.js";
+import { element, make } from "./dom.js";
 import { InstanceGrid } from "./instance_grid.js";
-import { addressOf } from "./server.js";
-import { link, SlideView } from "./slide_view.js";
-import { element, make } from "./words.js";
+import { rankInstances } from "./layer_drawing.js";
+import { linkViews, SlideView } from "./slide_view.js";
 
 export class BagView {
-  // run, bag: numbers; info: the server's words on the bag; onPick: hears of a chosen instance
-  constructor(run, bag, info, onPick) {
+  // run, bag: numbers; info: the server's description of the bag; onSelect: called with the selected instance
+  constructor(run, bag, info, onSelect) {
     this.info = info;
-    this.onPick = onPick;
+    this.onSelect = onSelect;
     this.panes = [];
-    this.placed = info.places !== null;
-    this.tileAddress = (level, column, row) => addressOf(run, bag, "tiles", level, column, row);
-    const seen = info.kind === "pictures" || (this.placed && info.picture !== null);
-    this.pictureOf = seen ? (instance) => addressOf(run, bag, "instances", instance, "picture") : null;
+    this.placed = info.tile_grid !== null;
+    this.tileUrl = (level, column, row) => bagUrl(run, bag, "tiles", level, column, row);
+    const hasPictures = info.kind === "pictures" || (this.placed && info.picture !== null);
+    this.pictureUrl = hasPictures ? (instance) => bagUrl(run, bag, "instances", instance, "picture") : null;
   }
 
   async open(nPanes) {
@@ -23,26 +23,26 @@ export class BagView {
     host.className = this.placed ? `views panes-${nPanes}` : "views";
     element("stage").classList.toggle("unplaced", !this.placed);
     if (!this.placed) {
-      this.panes = [new InstanceGrid(host, this.pictureOf, this.onPick)];
+      this.panes = [new InstanceGrid(host, this.pictureUrl, this.onSelect)];
       return;
     }
     const hosts = Array.from({ length: nPanes }, () => make("div", { class: "pane" }));
     host.replaceChildren(...hosts);
-    this.panes = hosts.map((pane) => new SlideView(pane, this.onPick));
-    await Promise.all(this.panes.map((pane) => pane.open(this.info, this.tileAddress)));
-    if (nPanes === 2) link(...this.panes);
+    this.panes = hosts.map((pane) => new SlideView(pane, this.onSelect));
+    await Promise.all(this.panes.map((pane) => pane.open(this.info, this.tileUrl)));
+    if (nPanes === 2) linkViews(...this.panes);
   }
 
-  // One drawing a pane, null for the picture alone; a grid shows a second one beside the first.
-  paint(drawings, titles) {
+  // One drawing per pane, null for the image only; a grid shows a second drawing next to the first.
+  draw(drawings, titles) {
     this.titles = titles;
     if (!this.placed) {
-      this.panes[0].paint({ ...drawings[0], other: drawings[1], order: orderOf(drawings[0]) });
+      this.panes[0].setDrawing({ ...drawings[0], compared: drawings[1], ranking: rankInstances(drawings[0]) });
       return;
     }
     this.panes.forEach((pane, number) => {
       pane.setTitle(titles[number]);
-      pane.paint(drawings[number]);
+      pane.setDrawing(drawings[number]);
     });
   }
 
@@ -50,15 +50,15 @@ export class BagView {
     if (this.placed) this.panes.forEach((pane) => pane.setOpacity(opacity));
   }
 
-  home() {
-    if (this.placed) this.panes[0].home();
+  resetZoom() {
+    if (this.placed) this.panes[0].resetZoom();
   }
 
   select(instance, positions) {
     this.panes.forEach((pane, number) => pane.select(instance, positions, number === 0));
   }
 
-  // Pictures of the panes as they stand.
+  // The current content of the panes as canvases.
   snapshots() {
     return this.panes.map((pane) => pane.snapshot());
   }

@@ -1,18 +1,19 @@
-// The view as a PNG, with what it shows written below it: bag, layer, class, scale, and the values of the colours.
+// The view as a PNG, with a caption: bag, layer, class, scale, and the values at the ends of the colour bar.
 
-import { drawRamp } from "./legend.js";
-import { short } from "./words.js";
+import { drawColourBar } from "./legend.js";
+import { formatNumber } from "./number_format.js";
 
 const MARGIN = 16;
-const CAPTION = 84;
+const CAPTION_HEIGHT = 84;
+const TEXT_COLOUR = "#1c2128";
 
-export async function exportPng({ name, run, view, words, scale, table }) {
-  const { titles } = view;
+// compared: whether two runs are compared, so that the titles of the panes already contain their names
+export async function exportPng({ name, run, compared, view, caption, scale, table }) {
   const pictures = view.snapshots();
   const width = pictures.reduce((sum, { width: each }) => sum + each, MARGIN * (pictures.length - 1));
   const height = Math.max(...pictures.map((picture) => picture.height));
   const canvas = document.createElement("canvas");
-  [canvas.width, canvas.height] = [Math.max(width, 480), height + CAPTION];
+  [canvas.width, canvas.height] = [Math.max(width, 480), height + CAPTION_HEIGHT];
   const context = canvas.getContext("2d");
   context.fillStyle = "#ffffff";
   context.fillRect(0, 0, canvas.width, canvas.height);
@@ -21,26 +22,27 @@ export async function exportPng({ name, run, view, words, scale, table }) {
     context.drawImage(picture, left, 0);
     left += picture.width + MARGIN;
   }
-  caption(context, height, `${name}: ${words}, ${scale.words}`, titles.length > 1 && titles[0].startsWith(run) ? titles.join(" | ") : `${run}: ${titles.join(" | ")}`, scale, table);
+  const titles = view.titles.join(" | ");
+  drawCaption(context, height, [`${name}: ${caption}, ${scale.caption}`, compared ? titles : `${run}: ${titles}`], scale, table);
   const blob = await new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
-  save(blob, `${name.replace(/[^\w.@-]+/g, "-").replace(/^[.-]+/, "") || "bag"}.png`);
+  download(blob, `${name.replace(/[^\w.@-]+/g, "-").replace(/^[.-]+/, "") || "bag"}.png`);
 }
 
-function caption(context, top, words, titles, scale, table) {
-  context.fillStyle = "#1c2128";
+function drawCaption(context, top, [title, subtitle], scale, table) {
+  context.fillStyle = TEXT_COLOUR;
   context.font = "600 15px system-ui, sans-serif";
-  context.fillText(words, MARGIN, top + 26);
+  context.fillText(title, MARGIN, top + 26);
   context.font = "13px system-ui, sans-serif";
-  context.fillText(titles, MARGIN, top + 46);
-  const low = short(scale.low);
+  context.fillText(subtitle, MARGIN, top + 46);
+  const low = formatNumber(scale.low);
   const start = MARGIN + context.measureText(low).width + 8;
   context.fillText(low, MARGIN, top + 70);
-  drawRamp(context, table, start, top + 58, 220, 14);
-  context.fillStyle = "#1c2128";
-  context.fillText(short(scale.high), start + 228, top + 70);
+  drawColourBar(context, table, start, top + 58, 220, 14);
+  context.fillStyle = TEXT_COLOUR;
+  context.fillText(formatNumber(scale.high), start + 228, top + 70);
 }
 
-function save(blob, name) {
+function download(blob, name) {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(blob);
   link.download = name;

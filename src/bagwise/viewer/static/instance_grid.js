@@ -1,47 +1,48 @@
-// Instances without positions: pictures side by side, or rows of a table, the greatest value first.
+// Instances without positions: a grid of pictures, or a list of features, highest value first.
 
-import { make, short } from "./words.js";
+import { make } from "./dom.js";
+import { formatNumber } from "./number_format.js";
 
-const PAGE = 240; // instances drawn at once; more on request
-const MOST_EXPORTED = 48;
-const LINE = 27; // pixels a drawing takes in an exported card
-const INK = "#1c2128";
+const PAGE = 240; // instances shown at first, and added by "Show more"
+const MAX_EXPORTED = 48;
+const LINE_HEIGHT = 27; // pixels of one drawing in an exported card
+const TEXT_COLOUR = "#1c2128";
 
 export class InstanceGrid {
-  constructor(host, pictureOf, onPick) {
-    this.pictureOf = pictureOf;
-    this.onPick = onPick;
-    this.most = PAGE;
-    this.list = make("ol", { class: pictureOf ? "grid" : "grid features" });
+  constructor(host, pictureUrl, onSelect) {
+    this.pictureUrl = pictureUrl;
+    this.onSelect = onSelect;
+    this.limit = PAGE;
+    this.list = make("ol", { class: pictureUrl ? "grid" : "grid features" });
     this.more = make("button", { type: "button", class: "more" }, "Show more");
     this.more.addEventListener("click", () => {
-      this.most += PAGE;
+      this.limit += PAGE;
       this.#draw();
     });
     host.replaceChildren(make("div", { class: "grid-scroll", tabindex: "0", role: "region", "aria-label": "Instances" }, this.list, this.more));
     this.list.addEventListener("click", (event) => {
       const card = event.target.closest("[data-instance]");
-      if (card) this.onPick(Number(card.dataset.instance));
+      if (card) this.onSelect(Number(card.dataset.instance));
     });
   }
 
-  // drawing: { values, scaled, signed, order, keys, colourOf, other: the drawing of another model, if any }
-  paint(drawing) {
+  // drawing: { values, scaled, signed, ranking, keys, colourOf, compared: the drawing of another run, if any }
+  setDrawing(drawing) {
     this.drawing = drawing;
     this.#draw();
   }
 
   select(instance) {
     this.selected = instance;
-    const place = this.drawing ? this.drawing.order.indexOf(instance) : -1;
-    if (place >= this.most) {
-      this.most = PAGE * Math.ceil((place + 1) / PAGE);
+    const place = this.drawing ? this.drawing.ranking.indexOf(instance) : -1;
+    if (place >= this.limit) {
+      this.limit = PAGE * Math.ceil((place + 1) / PAGE);
       this.#draw();
     }
     for (const card of this.list.querySelectorAll("[data-instance]")) {
-      const chosen = Number(card.dataset.instance) === instance;
-      card.setAttribute("aria-pressed", chosen);
-      if (chosen) card.scrollIntoView({ block: "nearest" });
+      const selected = Number(card.dataset.instance) === instance;
+      card.setAttribute("aria-pressed", selected);
+      if (selected) card.scrollIntoView({ block: "nearest" });
     }
   }
 
@@ -49,30 +50,30 @@ export class InstanceGrid {
     this.list.replaceChildren();
   }
 
-  // The first instances as a picture, for an export.
+  // The first instances as a canvas.
   snapshot() {
-    const shown = [...this.list.querySelectorAll(".card")].slice(0, MOST_EXPORTED);
-    const columns = this.pictureOf ? Math.max(1, Math.min(8, shown.length)) : 1;
-    const drawings = [this.drawing, ...(this.drawing.other ? [this.drawing.other] : [])];
-    const [width, height] = this.pictureOf ? [108, 98 + LINE * drawings.length] : [480, 4 + LINE * drawings.length];
+    const cards = [...this.list.querySelectorAll(".card")].slice(0, MAX_EXPORTED);
+    const columns = this.pictureUrl ? Math.max(1, Math.min(8, cards.length)) : 1;
+    const drawings = [this.drawing, ...(this.drawing.compared ? [this.drawing.compared] : [])];
+    const [width, height] = this.pictureUrl ? [108, 98 + LINE_HEIGHT * drawings.length] : [480, 4 + LINE_HEIGHT * drawings.length];
     const canvas = document.createElement("canvas");
-    [canvas.width, canvas.height] = [columns * width, Math.max(1, Math.ceil(shown.length / columns)) * height];
+    [canvas.width, canvas.height] = [columns * width, Math.max(1, Math.ceil(cards.length / columns)) * height];
     const context = canvas.getContext("2d");
     context.fillStyle = "#ffffff";
     context.fillRect(0, 0, canvas.width, canvas.height);
-    shown.forEach((card, place) => {
+    cards.forEach((card, place) => {
       context.setTransform(1, 0, 0, 1, (place % columns) * width, Math.floor(place / columns) * height);
-      this.#export(context, card, drawings, height);
+      this.#exportCard(context, card, drawings, height);
     });
     return canvas;
   }
 
-  // A card: the picture or name of an instance, and below or beside it a bar and a number a drawing.
-  #export(context, card, drawings, height) {
+  // A card: the picture or name of an instance, and one bar and one number per drawing.
+  #exportCard(context, card, drawings, height) {
     const instance = Number(card.dataset.instance);
     const picture = card.querySelector("img");
     context.font = "13px system-ui, sans-serif";
-    context.fillStyle = INK;
+    context.fillStyle = TEXT_COLOUR;
     if (picture) {
       context.imageSmoothingEnabled = false;
       context.drawImage(picture, 6, 6, 96, 90);
@@ -81,31 +82,31 @@ export class InstanceGrid {
     }
     if (this.drawing.keys?.[instance] > 0) outline(context, picture ? [4, 4, 100, 94] : [2, 2, 476, height - 4]);
     drawings.forEach((drawing, line) => {
-      if (picture) exportLine(context, drawing, instance, [6, 100 + LINE * line, 96], [6, 120 + LINE * line]);
-      else exportLine(context, drawing, instance, [110, 12 + LINE * line, 260], [390, 20 + LINE * line]);
+      if (picture) exportLine(context, drawing, instance, [6, 100 + LINE_HEIGHT * line, 96], [6, 120 + LINE_HEIGHT * line]);
+      else exportLine(context, drawing, instance, [110, 12 + LINE_HEIGHT * line, 260], [390, 20 + LINE_HEIGHT * line]);
     });
   }
 
   #draw() {
-    const { order } = this.drawing;
-    this.list.replaceChildren(...order.slice(0, this.most).map((instance) => make("li", {}, this.#card(instance))));
-    this.more.hidden = order.length <= this.most;
+    const { ranking } = this.drawing;
+    this.list.replaceChildren(...ranking.slice(0, this.limit).map((instance) => make("li", {}, this.#card(instance))));
+    this.more.hidden = ranking.length <= this.limit;
     this.select(this.selected);
   }
 
   #card(instance) {
     const { values, keys } = this.drawing;
     const key = keys?.[instance] > 0;
-    const words = `instance ${instance}, ${short(values[instance])}${key ? ", truly key" : ""}`;
-    const card = make("button", { type: "button", class: key ? "card key" : "card", "data-instance": instance, "aria-label": words });
-    if (this.pictureOf) {
-      card.append(make("img", { src: this.pictureOf(instance), alt: "", loading: "lazy", decoding: "async" }));
+    const label = `instance ${instance}, ${formatNumber(values[instance])}${key ? ", key instance" : ""}`;
+    const card = make("button", { type: "button", class: key ? "card key" : "card", "data-instance": instance, "aria-label": label });
+    if (this.pictureUrl) {
+      card.append(make("img", { src: this.pictureUrl(instance), alt: "", loading: "lazy", decoding: "async" }));
     } else {
-      card.append(make("span", { class: "which" }, `instance ${instance}`));
+      card.append(make("span", { class: "instance-name" }, `instance ${instance}`));
     }
-    card.append(this.#bar(this.drawing, instance), make("span", { class: "number" }, short(values[instance])));
-    if (this.drawing.other) {
-      card.append(this.#bar(this.drawing.other, instance), make("span", { class: "number other" }, short(this.drawing.other.values[instance])));
+    card.append(this.#bar(this.drawing, instance), make("span", { class: "number" }, formatNumber(values[instance])));
+    if (this.drawing.compared) {
+      card.append(this.#bar(this.drawing.compared, instance), make("span", { class: "number compared" }, formatNumber(this.drawing.compared.values[instance])));
     }
     return card;
   }
@@ -120,17 +121,17 @@ export class InstanceGrid {
   }
 }
 
-// The bar of an instance at [left, top, width], and its number at a place.
-function exportLine(context, { values, scaled, signed, colourOf }, instance, [left, top, width], place) {
+// The bar of an instance at [left, top, width], and its value at a position.
+function exportLine(context, { values, scaled, signed, colourOf }, instance, [left, top, width], position) {
   const share = Math.abs(scaled[instance]) * (signed ? width / 2 : width);
   context.fillStyle = colourOf(scaled[instance]);
   context.fillRect(signed ? left + width / 2 - (scaled[instance] < 0 ? share : 0) : left, top, Math.max(share, 1), 6);
-  context.fillStyle = INK;
-  context.fillText(short(values[instance]), ...place);
+  context.fillStyle = TEXT_COLOUR;
+  context.fillText(formatNumber(values[instance]), ...position);
 }
 
-function outline(context, place) {
+function outline(context, rectangle) {
   context.strokeStyle = "#d98a00";
   context.lineWidth = 2;
-  context.strokeRect(...place);
+  context.strokeRect(...rectangle);
 }

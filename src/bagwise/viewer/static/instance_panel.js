@@ -1,69 +1,71 @@
-// The chosen instance, large: its numbers to the last digit, and the features by which it differs most.
+// The selected instance: its picture, its values to the last digit, and its most unusual features.
 
-import { count, element, make, share, short, signed } from "./words.js";
+import { element, make } from "./dom.js";
+import { formatCount, formatNumber, formatProbability, formatSigned } from "./number_format.js";
 
 export function showNone() {
   element("instance").replaceChildren(
-    title("No instance chosen"),
-    make("p", { class: "small" }, "Choose a tile or press n to walk through those of greatest value."),
+    title("No instance selected"),
+    make("p", { class: "small" }, "Click an instance, or press n to step through the instances by value."),
   );
 }
 
-// What is known at once; the rest follows when the model has answered, unless the data are missing.
-export function showBriefly(instance, n, picture, words, value, missing) {
-  const rest = missing ? "The data are not at hand, so there is no more to say." : "The model is asked for the rest …";
-  show(instance, n, picture, facts([[words, short(value)]]), make("p", { class: "small" }, rest));
+// The value that is already known; the rest follows when the server has computed it, unless the data are missing.
+export function showPreview(instance, n, picture, caption, value, missing) {
+  const status = missing ? "The data of this run are not available, so only the weight is known." : "Computing …";
+  show(instance, n, picture, valueList([[caption, formatNumber(value)]]), make("p", { class: "small" }, status));
 }
 
-export function showFully(instance, n, picture, found, classes) {
-  const numbers = [
-    ["weight", found.weight],
-    ["rank by weight", `${count(found.rank)} of ${count(n)}`],
-    ...overSeeds(found.weight_over_seeds),
-    ...classes.map((label, number) => [`contribution to ${label}`, signed(found.contributions[number]), found.contributions[number]]),
-    ...classes.map((label, number) => [`p(${label}) alone`, share(found.probabilities[number]), found.probabilities[number]]),
+export function showInstance(instance, n, picture, info, classes) {
+  const rows = [
+    ["Weight", info.weight],
+    ["Rank by weight", `${formatCount(info.rank)} of ${formatCount(n)}`],
+    ...weightOverSeeds(info.weight_over_seeds),
+    ...classes.map((label, number) => [`Contribution to class ${label}`, formatSigned(info.contributions[number]), info.contributions[number]]),
+    ...classes.map((label, number) => [`p(${label}), instance alone`, formatProbability(info.probabilities[number]), info.probabilities[number]]),
   ];
-  if (found.position) numbers.push(["position", found.position.map((place) => short(place, 6)).join(", ")]);
-  if (found.key !== null) numbers.push(["truly key", found.key ? "yes" : "no"]);
-  show(instance, n, picture, facts(numbers), ...(found.features.length ? features(found.features) : []));
+  if (info.position) rows.push(["Position (x, y)", info.position.map((coordinate) => formatNumber(coordinate, 6)).join(", ")]);
+  if (info.key !== null) rows.push(["Key instance", info.key ? "yes" : "no"]);
+  show(instance, n, picture, valueList(rows), ...(info.features.length ? unusualFeatures(info.features) : []));
 }
 
-// Mean and standard deviation over runs that differ in their seed alone.
-function overSeeds(weights) {
+// Mean and standard deviation over runs that differ only in their seed.
+function weightOverSeeds(weights) {
   if (!weights) return [];
   const mean = weights.reduce((sum, each) => sum + each, 0) / weights.length;
   const deviation = Math.sqrt(weights.reduce((sum, each) => sum + (each - mean) ** 2, 0) / weights.length);
-  return [[`weight over ${weights.length} seeds`, `${short(mean)} ± ${short(deviation)}`, weights.join(", ")]];
+  return [[`Weight over ${weights.length} seeds`, `${formatNumber(mean)} ± ${formatNumber(deviation)}`, weights.join(", ")]];
 }
 
 function show(instance, n, picture, ...content) {
-  const seen = picture ? [make("img", { class: "large", src: picture, alt: `instance ${instance}` })] : [];
-  element("instance").replaceChildren(title(`Instance ${instance}`, `of ${count(n)}`), ...seen, ...content);
+  const image = picture ? [make("img", { class: "large", src: picture, alt: `instance ${instance}` })] : [];
+  element("instance").replaceChildren(title(`Instance ${instance}`, `of ${formatCount(n)}`), ...image, ...content);
 }
 
-function title(words, more = "") {
-  return make("h2", { id: "instance-title" }, words, " ", make("span", { class: "small" }, more));
+function title(text, suffix = "") {
+  return make("h2", { id: "instance-title" }, text, " ", make("span", { class: "small" }, suffix));
 }
 
-function facts(rows) {
+// rows: [name, text, exact value as a tooltip]
+function valueList(rows) {
   const pairs = rows.map(([name, value, exact]) => make("div", {}, make("dt", {}, name), make("dd", { title: exact ?? value }, value)));
-  return make("dl", { class: "numbers" }, ...pairs);
+  return make("dl", { class: "values" }, ...pairs);
 }
 
-function features(found) {
-  const most = Math.max(...found.map((each) => Math.abs(each.deviations)));
-  const rows = found.map((each) => {
+function unusualFeatures(features) {
+  const largest = Math.max(...features.map((each) => Math.abs(each.deviations)));
+  const rows = features.map((each) => {
     const bar = make("i", {});
-    const share = (50 * Math.abs(each.deviations)) / most;
+    const share = (50 * Math.abs(each.deviations)) / largest;
     bar.style.width = `${share}%`;
     bar.style.left = `${each.deviations < 0 ? 50 - share : 50}%`;
     return make(
       "tr",
-      { title: `value ${short(each.value, 5)}, mean ${short(each.mean, 5)}` },
+      { title: `value ${formatNumber(each.value, 5)}, mean ${formatNumber(each.mean, 5)}` },
       make("th", { scope: "row" }, `feature ${each.feature}`),
       make("td", {}, make("span", { class: "track signed" }, bar)),
-      make("td", { class: "number" }, `${signed(each.deviations)} sd`),
+      make("td", { class: "number" }, `${formatSigned(each.deviations)} SD`),
     );
   });
-  return [make("h3", {}, "Features that differ most"), make("table", { class: "features" }, make("tbody", {}, ...rows))];
+  return [make("h3", {}, "Most unusual features"), make("table", { class: "features" }, make("tbody", {}, ...rows))];
 }

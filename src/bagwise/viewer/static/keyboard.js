@@ -1,27 +1,27 @@
-// Keys of the page; they rest while one types into a field, and the list of them is shown by "?".
+// Keyboard shortcuts; they are disabled while a field has the focus, and "?" lists them.
 
-import { element, make } from "./words.js";
+import { element, make } from "./dom.js";
 
-// actions: [keys, words, function of the key]
+// actions: [keys, description, function of the key]
 export function bindKeys(actions) {
-  element("keys").replaceChildren(
-    ...actions.flatMap(([keys, words]) => [
-      make("dt", {}, ...keys.slice(0, 3).map((key) => make("kbd", {}, named(key)))),
-      make("dd", {}, words),
+  element("shortcuts").replaceChildren(
+    ...actions.flatMap(([keys, description]) => [
+      make("dt", {}, ...keys.map((key) => make("kbd", {}, keyTitle(key)))),
+      make("dd", {}, description),
     ]),
   );
   addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target) || element("help").open) return;
-    const found = actions.find(([keys]) => keys.includes(event.key));
-    if (!found || (event.key.startsWith("Arrow") && ownsArrows(event.target))) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || isField(event.target) || element("help").open) return;
+    const action = actions.find(([keys]) => keys.includes(event.key));
+    if (!action || (event.key.startsWith("Arrow") && usesArrows(event.target))) return;
     event.preventDefault();
-    found[2](event.key);
+    action[2](event.key);
   });
 }
 
-const named = (key) => ({ ArrowUp: "↑", ArrowDown: "↓" })[key] ?? key;
+const keyTitle = (key) => ({ ArrowUp: "↑", ArrowDown: "↓" })[key] ?? key;
 
-const typing = (target) => target.matches("input:not([type=checkbox]):not([type=radio]), select, textarea");
+const isField = (target) => target.matches("input:not([type=checkbox]):not([type=radio]), select, textarea");
 
-// Where arrows have a meaning of their own: the picture, a choice, a list that scrolls.
-const ownsArrows = (target) => Boolean(target.closest(".openseadragon-canvas, input, .grid-scroll"));
+// Elements that use the arrow keys themselves: the picture, inputs, scrolling lists.
+const usesArrows = (target) => Boolean(target.closest(".openseadragon-canvas, input, .grid-scroll"));

@@ -1,44 +1,44 @@
-// The canvas above a picture: the map of the tiles, frames around those that are truly key, and around the chosen one.
+// The canvas above a picture: the map of the tiles, and frames around key instances and the selected tile.
 
-import { PAPER_COLOURS, Raster, colouring } from "./raster.js";
+import { PAPER_COLOURS, Raster, makePixelSetter } from "./raster.js";
 
-const KEY = { colour: "#ffb000", ground: "#00000060", width: 1.5 };
-const CHOSEN = { colour: "#ffffff", ground: "#000000", width: 3 };
-const MOST_ONE_BY_ONE = 4000; // tiles on one screen; more would be slow to draw, and their frames hide them
-const SMALL = 8; // pixels; around smaller tiles lines are thinner
+const KEY_FRAME = { colour: "#ffb000", outline: "#00000060", width: 1.5 };
+const SELECTED_FRAME = { colour: "#ffffff", outline: "#000000", width: 3 };
+const MAX_SINGLE_TILES = 4000; // on the screen; more would be slow to draw, and their frames would hide them
+const SMALL_TILE = 8; // pixels; frames of smaller tiles have thinner lines
 
 export class Overlay {
-  // places: tile_size and bounds of the tiles, in level-0 pixels
-  constructor(host, places) {
+  // tileGrid: tile_size and bounds of the tiles, in level-0 pixels
+  constructor(host, tileGrid) {
     this.host = host;
-    this.places = places;
+    this.tileGrid = tileGrid;
     this.canvas = document.createElement("canvas");
     this.canvas.className = "overlay";
     this.scratch = document.createElement("canvas");
     this.drawing = null;
-    this.chosen = null;
+    this.selected = null;
   }
 
-  // What to draw: { positions, scaled, shown, table, lowest, opacity, keys }; null for nothing.
-  paint(drawing) {
+  // drawing: { positions, scaled, isVisible, table, lowest, opacity, keys }; null for none
+  setDrawing(drawing) {
     this.drawing = drawing;
     if (!drawing) return;
     if (this.raster?.positions !== drawing.positions) {
-      this.raster = new Raster(drawing.positions, this.places.tile_size, this.places.bounds);
+      this.raster = new Raster(drawing.positions, this.tileGrid.tile_size, this.tileGrid.bounds);
     }
-    this.raster.paint(drawing.scaled, drawing.shown, colouring(drawing.table), drawing.lowest);
+    this.raster.paint(drawing.scaled, drawing.isVisible, makePixelSetter(drawing.table), drawing.lowest);
   }
 
-  // view: where level-0 pixel (0, 0) lies on the screen, and screen pixels a level-0 pixel; size: of the picture
+  // view: screen position of level-0 pixel (0, 0), and screen pixels per level-0 pixel; size: of the picture
   draw(view, size) {
     this.view = view;
-    const context = this.#cleared();
+    const context = this.#clear();
     if (this.drawing) this.#drawMap(context, size);
     if (this.drawing?.keys) this.#drawKeys(context);
-    if (this.chosen) this.#frame(context, this.chosen.x, this.chosen.y, CHOSEN);
+    if (this.selected) this.#frame(context, this.selected.x, this.selected.y, SELECTED_FRAME);
   }
 
-  #cleared() {
+  #clear() {
     const ratio = devicePixelRatio || 1;
     const [width, height] = [this.host.clientWidth, this.host.clientHeight].map((side) => Math.round(side * ratio));
     if (this.canvas.width !== width || this.canvas.height !== height) {
@@ -57,36 +57,36 @@ export class Overlay {
     context.imageSmoothingEnabled = false;
     if (this.drawing.table === PAPER_COLOURS) {
       context.fillStyle = "#000000";
-      context.fillRect(x - 1, y - 1, size.x * scale + 2, size.y * scale + 2); // also over what rounding leaves of it
+      context.fillRect(x - 1, y - 1, size.x * scale + 2, size.y * scale + 2); // including pixels left over by rounding
       context.globalAlpha = 1;
-      context.globalCompositeOperation = "destination-out"; // the more a tile counts, the more of the black goes
+      context.globalCompositeOperation = "destination-out"; // high values remove more of the black
     }
-    context.drawImage(...this.#map());
+    context.drawImage(...this.#mapImage());
     context.globalCompositeOperation = "source-over";
     context.globalAlpha = 1;
   }
 
-  // The picture of the tiles and its place: the raster, or the tiles one by one where its cells are too coarse for them.
-  #map() {
+  // The image of the tiles and its position: the raster, or single tiles if its cells are too coarse.
+  #mapImage() {
     const { x, y, scale } = this.view;
     const { left, top, cell, columns, rows, canvas, exact } = this.raster;
-    const { shown, scaled } = this.drawing;
-    const visible = exact ? null : this.#visible((tile) => shown(scaled[tile]));
-    if (!visible) return [canvas, x + left * scale, y + top * scale, columns * cell * scale, rows * cell * scale];
-    return [this.#oneByOne(visible), 0, 0, this.host.clientWidth, this.host.clientHeight];
+    const { isVisible, scaled } = this.drawing;
+    const tiles = exact ? null : this.#tilesOnScreen((tile) => isVisible(scaled[tile]));
+    if (!tiles) return [canvas, x + left * scale, y + top * scale, columns * cell * scale, rows * cell * scale];
+    return [this.#drawTiles(tiles), 0, 0, this.host.clientWidth, this.host.clientHeight];
   }
 
-  #oneByOne(tiles) {
+  #drawTiles(tiles) {
     const { positions, scaled, lowest, table } = this.drawing;
-    const [colour, pixel] = [colouring(table), [0, 0, 0, 0]];
-    const side = this.places.tile_size * this.view.scale;
+    const [setPixel, pixel] = [makePixelSetter(table), [0, 0, 0, 0]];
+    const side = this.tileGrid.tile_size * this.view.scale;
     this.scratch.width = this.host.clientWidth; // clears it
     this.scratch.height = this.host.clientHeight;
     const context = this.scratch.getContext("2d");
     for (const tile of tiles) {
-      colour((scaled[tile] - lowest) / (1 - lowest), pixel, 0);
+      setPixel((scaled[tile] - lowest) / (1 - lowest), pixel, 0);
       context.fillStyle = `rgb(${pixel[0]} ${pixel[1]} ${pixel[2]} / ${pixel[3] / 255})`;
-      const [x, y] = this.#onScreen(positions[2 * tile], positions[2 * tile + 1]);
+      const [x, y] = this.#toScreen(positions[2 * tile], positions[2 * tile + 1]);
       context.fillRect(x, y, side, side);
     }
     return this.scratch;
@@ -94,35 +94,35 @@ export class Overlay {
 
   #drawKeys(context) {
     const { keys, positions } = this.drawing;
-    for (const tile of this.#visible((each) => keys[each]) ?? []) {
-      this.#frame(context, positions[2 * tile], positions[2 * tile + 1], KEY);
+    for (const tile of this.#tilesOnScreen((each) => keys[each]) ?? []) {
+      this.#frame(context, positions[2 * tile], positions[2 * tile + 1], KEY_FRAME);
     }
   }
 
-  #frame(context, x, y, { colour, ground, width }) {
-    const side = this.places.tile_size * this.view.scale;
-    const place = this.#onScreen(x, y);
-    for (const [style, line] of [[ground, width + 1], [colour, width]]) {
+  #frame(context, x, y, { colour, outline, width }) {
+    const side = this.tileGrid.tile_size * this.view.scale;
+    const corner = this.#toScreen(x, y);
+    for (const [style, line] of [[outline, width + 1], [colour, width]]) {
       context.strokeStyle = style;
-      context.lineWidth = side < SMALL ? line / 2 : line;
-      context.strokeRect(...place, side, side);
+      context.lineWidth = side < SMALL_TILE ? line / 2 : line;
+      context.strokeRect(...corner, side, side);
     }
   }
 
-  #onScreen(x, y) {
+  #toScreen(x, y) {
     return [this.view.x + x * this.view.scale, this.view.y + y * this.view.scale];
   }
 
-  // The tiles on the screen that are ``wanted``; null if they are too many to be drawn one by one.
-  #visible(wanted) {
+  // The tiles on the screen that fulfil a condition; null if there are too many to draw them one by one.
+  #tilesOnScreen(condition) {
     const { positions } = this.drawing;
-    const side = this.places.tile_size * this.view.scale;
-    const found = [];
+    const side = this.tileGrid.tile_size * this.view.scale;
+    const tiles = [];
     for (let tile = 0; tile < positions.length / 2; tile += 1) {
-      const [x, y] = this.#onScreen(positions[2 * tile], positions[2 * tile + 1]);
+      const [x, y] = this.#toScreen(positions[2 * tile], positions[2 * tile + 1]);
       const inside = x > -side && y > -side && x < this.host.clientWidth && y < this.host.clientHeight;
-      if (inside && wanted(tile) && found.push(tile) > MOST_ONE_BY_ONE) return null;
+      if (inside && condition(tile) && tiles.push(tile) > MAX_SINGLE_TILES) return null;
     }
-    return found;
+    return tiles;
   }
 }

@@ -1,51 +1,51 @@
-// Tiles → one small picture: each cell has the mean of the tiles over it, so that drawing 100,000 tiles is one call.
+// Tiles as one small image: each cell has the mean of the tiles on it, so that 100,000 tiles are drawn with one call.
 
-const MOST_CELLS = 4_000_000;
+const MAX_CELLS = 4_000_000;
 
-export const PAPER_COLOURS = "paper"; // as in the paper: the less a tile counts the darker it is, and all else is black
+export const PAPER_COLOURS = "paper"; // as in the paper: low values are dark, and everything without a tile is black
 
 export class Raster {
-  // positions: x, y of each tile; side: of a tile; bounds: left, top, right, bottom of all
+  // positions: x, y of each tile; side: of a tile; bounds: left, top, right, bottom of all tiles
   constructor(positions, side, bounds) {
     const [left, top, right, bottom] = bounds;
     const area = (right - left) * (bottom - top);
     const step = commonStep(positions, side, left, top);
-    this.cell = Math.max(step, Math.sqrt(area / MOST_CELLS));
-    this.exact = this.cell === step; // else tiles may stand up to half a cell beside their place
+    this.cell = Math.max(step, Math.sqrt(area / MAX_CELLS));
+    this.exact = this.cell === step; // otherwise tiles may be off by up to half a cell
     this.left = left;
     this.top = top;
     this.columns = Math.max(1, Math.ceil((right - left) / this.cell - 1e-6));
     this.rows = Math.max(1, Math.ceil((bottom - top) / this.cell - 1e-6));
-    this.across = Math.max(1, Math.round(side / this.cell));
+    this.tileCells = Math.max(1, Math.round(side / this.cell));
     this.positions = positions;
     this.canvas = document.createElement("canvas");
     this.canvas.width = this.columns;
     this.canvas.height = this.rows;
   }
 
-  // Colour the tiles for which ``shown`` says so; ``lowest`` is the scaled value of the table's first colour.
-  paint(scaled, shown, colour, lowest) {
-    const { sums, counts } = this.#gather(scaled, shown);
+  // Colour the visible tiles; ``lowest`` is the scaled value of the first colour of the table.
+  paint(scaled, isVisible, setPixel, lowest) {
+    const { sums, counts } = this.#accumulate(scaled, isVisible);
     const context = this.canvas.getContext("2d");
     const image = context.createImageData(this.columns, this.rows);
     for (let cell = 0; cell < counts.length; cell += 1) {
       const value = counts[cell] ? (sums[cell] / counts[cell] - lowest) / (1 - lowest) : NaN;
-      colour(value, image.data, 4 * cell);
+      setPixel(value, image.data, 4 * cell);
     }
     context.putImageData(image, 0, 0);
   }
 
-  #gather(scaled, shown) {
+  #accumulate(scaled, isVisible) {
     const sums = new Float32Array(this.columns * this.rows);
     const counts = new Uint16Array(this.columns * this.rows);
     for (let tile = 0; tile < scaled.length; tile += 1) {
-      if (!shown(scaled[tile])) continue;
+      if (!isVisible(scaled[tile])) continue;
       const column = Math.round((this.positions[2 * tile] - this.left) / this.cell);
       const row = Math.round((this.positions[2 * tile + 1] - this.top) / this.cell);
-      for (let down = row; down < Math.min(row + this.across, this.rows); down += 1) {
-        for (let right = column; right < Math.min(column + this.across, this.columns); right += 1) {
-          sums[down * this.columns + right] += scaled[tile];
-          counts[down * this.columns + right] += 1;
+      for (let y = row; y < Math.min(row + this.tileCells, this.rows); y += 1) {
+        for (let x = column; x < Math.min(column + this.tileCells, this.columns); x += 1) {
+          sums[y * this.columns + x] += scaled[tile];
+          counts[y * this.columns + x] += 1;
         }
       }
     }
@@ -53,33 +53,33 @@ export class Raster {
   }
 }
 
-// How a value from 0 to 1 becomes a pixel; a cell without a tile is NaN.
-export function colouring(table) {
+// A function that writes a value from 0 to 1 as a pixel at an offset; NaN is a cell without a tile.
+export function makePixelSetter(table) {
   if (table === PAPER_COLOURS) {
-    return (value, pixels, place) => {
-      pixels[place + 3] = Math.round(255 * (value || 0)); // how much of the black is taken away
+    return (value, pixels, offset) => {
+      pixels[offset + 3] = Math.round(255 * (value || 0)); // how much of the black is removed
     };
   }
-  return (value, pixels, place) => {
+  return (value, pixels, offset) => {
     if (Number.isNaN(value)) return;
     const [red, green, blue] = table[Math.round(value * (table.length - 1))];
-    pixels[place] = red;
-    pixels[place + 1] = green;
-    pixels[place + 2] = blue;
-    pixels[place + 3] = 255;
+    pixels[offset] = red;
+    pixels[offset + 1] = green;
+    pixels[offset + 2] = blue;
+    pixels[offset + 3] = 255;
   };
 }
 
-// The largest square that tiles the plane so that every tile begins and ends on its lines.
+// The largest cell size for which every tile starts and ends at a cell border.
 function commonStep(positions, side, left, top) {
   let step = Math.round(side);
   for (let each = 0; each < positions.length && step > 1; each += 1) {
-    step = divisor(step, Math.round(positions[each] - (each % 2 ? top : left)));
+    step = greatestCommonDivisor(step, Math.round(positions[each] - (each % 2 ? top : left)));
   }
   return Math.max(1, step);
 }
 
-function divisor(one, other) {
-  while (other) [one, other] = [other, one % other];
-  return one;
+function greatestCommonDivisor(left, right) {
+  while (right) [left, right] = [right, left % right];
+  return left;
 }

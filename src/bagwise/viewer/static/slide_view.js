@@ -1,38 +1,38 @@
-// A picture or slide with the map over it: OpenSeadragon shows the picture, an overlay the tiles.
+// An image or slide with a map over it: OpenSeadragon shows the image, an overlay the tiles.
 
 import { Overlay } from "./overlay.js";
-import { blankSource, pictureSource } from "./sources.js";
+import { blankSource, pictureSource } from "./tile_sources.js";
 
-const SMALL = 0.25; // tiles that cover less of the picture are looked at themselves first
-const LARGE = 1500; // pixels; such a picture has an overview in the corner
+const SMALL_AREA = 0.25; // if the tiles cover less of the picture, the view starts at the tiles
+const LARGE_PICTURE = 1500; // pixels; larger pictures have an overview in the corner
 
 export class SlideView {
-  constructor(host, onPick) {
+  constructor(host, onSelect) {
     this.host = host;
-    this.onPick = onPick;
+    this.onSelect = onSelect;
     this.title = document.createElement("p");
     this.title.className = "pane-title";
     this.moved = false;
   }
 
-  // Show a bag's picture; resolves when it stands.
-  open({ places, picture }, tileAddress) {
-    this.places = places;
-    this.overlay = new Overlay(this.host, places);
+  // Show the picture of a bag; resolves when it is open.
+  open({ tile_grid: tileGrid, picture }, tileUrl) {
+    this.tileGrid = tileGrid;
+    this.overlay = new Overlay(this.host, tileGrid);
     this.viewer = new OpenSeadragon.Viewer({
       ...SETTINGS,
       element: this.host,
-      tileSources: picture ? pictureSource(picture, tileAddress) : blankSource(places.bounds),
-      showNavigator: Boolean(picture) && Math.max(picture.width, picture.height) > LARGE,
+      tileSources: picture ? pictureSource(picture, tileUrl) : blankSource(tileGrid.bounds),
+      showNavigator: Boolean(picture) && Math.max(picture.width, picture.height) > LARGE_PICTURE,
       animationTime: matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 0.5,
     });
     this.host.append(this.overlay.canvas, this.title);
     this.viewer.canvas.setAttribute("role", "application");
-    this.viewer.canvas.setAttribute("aria-label", "the picture of the bag; arrow keys move it, plus and minus zoom");
+    this.viewer.canvas.setAttribute("aria-label", "Picture of the bag. Use the arrow keys to pan, and plus and minus to zoom.");
     this.#listen();
     return new Promise((resolve) => {
       this.viewer.addOnceHandler("open", () => {
-        this.home();
+        this.resetZoom();
         resolve();
       });
     });
@@ -43,13 +43,13 @@ export class SlideView {
     this.host.replaceChildren();
   }
 
-  setTitle(words) {
-    this.title.textContent = words;
+  setTitle(text) {
+    this.title.textContent = text;
   }
 
-  // The tiles to draw, as an overlay takes them; null for the picture alone.
-  paint(drawing) {
-    this.overlay.paint(drawing);
+  // drawing: as for an overlay; null for the image only
+  setDrawing(drawing) {
+    this.overlay.setDrawing(drawing);
     this.draw();
   }
 
@@ -58,20 +58,20 @@ export class SlideView {
     this.draw();
   }
 
-  // Frame a tile (−1: none); ``bring`` moves it onto the screen if it is not there.
-  select(instance, positions, bring) {
+  // Frame a tile (−1: none); ``reveal`` pans to it if it is off the screen.
+  select(instance, positions, reveal) {
     this.positions = positions;
-    this.overlay.chosen = instance < 0 ? null : { x: positions[2 * instance], y: positions[2 * instance + 1] };
-    if (bring && this.overlay.chosen) this.#bring(this.overlay.chosen);
+    this.overlay.selected = instance < 0 ? null : { x: positions[2 * instance], y: positions[2 * instance + 1] };
+    if (reveal && this.overlay.selected) this.#reveal(this.overlay.selected);
     this.draw();
   }
 
-  // The whole picture, or all tiles if they are a small part of it.
-  home() {
-    const [left, top, right, bottom] = this.places.bounds;
+  // Show the whole picture, or only the tiles if they cover a small part of it.
+  resetZoom() {
+    const [left, top, right, bottom] = this.tileGrid.bounds;
     const item = this.#item;
     const { x: width, y: height } = item.getContentSize();
-    const whole = (right - left) * (bottom - top) >= SMALL * width * height;
+    const whole = (right - left) * (bottom - top) >= SMALL_AREA * width * height;
     const margin = 0.04 * Math.max(right - left, bottom - top);
     const rectangle = whole
       ? new OpenSeadragon.Rect(0, 0, width, height)
@@ -89,7 +89,7 @@ export class SlideView {
     this.overlay.draw(this.view, item.getContentSize());
   }
 
-  // The pane as it stands, for an export.
+  // The current content of the pane as a canvas.
   snapshot() {
     const { width, height } = this.overlay.canvas;
     const canvas = Object.assign(document.createElement("canvas"), { width, height });
@@ -106,10 +106,10 @@ export class SlideView {
   }
 
   #listen() {
-    this.viewer.addHandler("canvas-click", (event) => event.quick && this.#pick(event.position));
-    this.viewer.addHandler("canvas-key", keepKeys);
+    this.viewer.addHandler("canvas-click", (event) => event.quick && this.#selectAt(event.position));
+    this.viewer.addHandler("canvas-key", restrictKeys);
     this.viewer.addHandler("update-viewport", () => this.draw());
-    this.viewer.addHandler("after-resize", () => requestAnimationFrame(() => this.#resized()));
+    this.viewer.addHandler("after-resize", () => requestAnimationFrame(() => this.#handleResize()));
     for (const name of ["canvas-drag", "canvas-scroll", "canvas-key"]) {
       this.viewer.addHandler(name, () => {
         this.moved = true;
@@ -117,16 +117,16 @@ export class SlideView {
     }
   }
 
-  // Until someone moves it, the whole picture stays in view.
-  #resized() {
-    if (this.#item && !this.moved) this.home();
+  // The whole picture stays in view until the user moves it.
+  #handleResize() {
+    if (this.#item && !this.moved) this.resetZoom();
     this.draw();
   }
 
-  // The tile below a point of the screen; of several the one whose middle is nearest.
-  #pick(point) {
+  // Select the tile at a point of the screen; of several, the one whose centre is nearest.
+  #selectAt(point) {
     if (!this.positions) return;
-    const half = this.places.tile_size / 2;
+    const half = this.tileGrid.tile_size / 2;
     const [x, y] = [(point.x - this.view.x) / this.view.scale, (point.y - this.view.y) / this.view.scale];
     let [best, nearest] = [-1, half];
     for (let tile = 0; tile < this.positions.length / 2; tile += 1) {
@@ -134,23 +134,24 @@ export class SlideView {
       const down = Math.abs(y - this.positions[2 * tile + 1] - half);
       if (Math.max(across, down) <= nearest) [best, nearest] = [tile, Math.max(across, down)];
     }
-    if (best >= 0) this.onPick(best);
+    if (best >= 0) this.onSelect(best);
   }
 
-  // Move only if nothing of the tile is on the screen.
-  #bring({ x, y }) {
-    const side = this.places.tile_size;
+  // Pan only if the tile is completely off the screen.
+  #reveal({ x, y }) {
+    const side = this.tileGrid.tile_size;
     const tile = this.#item.imageToViewportRectangle(new OpenSeadragon.Rect(x, y, side, side));
-    const seen = this.viewer.viewport.getBounds();
-    const apart = tile.x > seen.x + seen.width || tile.x + tile.width < seen.x || tile.y > seen.y + seen.height || tile.y + tile.height < seen.y;
-    if (apart) this.viewer.viewport.panTo(tile.getCenter());
+    const screen = this.viewer.viewport.getBounds();
+    const offScreen =
+      tile.x > screen.x + screen.width || tile.x + tile.width < screen.x || tile.y > screen.y + screen.height || tile.y + tile.height < screen.y;
+    if (offScreen) this.viewer.viewport.panTo(tile.getCenter());
   }
 }
 
-// Both views always show the same place at the same zoom.
-export function link(one, other) {
+// Keep two views at the same position and zoom.
+export function linkViews(first, second) {
   let leading = null;
-  for (const [from, to] of [[one, other], [other, one]]) {
+  for (const [from, to] of [[first, second], [second, first]]) {
     from.viewer.addHandler("viewport-change", () => {
       if (leading) return;
       leading = from;
@@ -175,8 +176,8 @@ const SETTINGS = {
   springStiffness: 9,
 };
 
-// Turning and mirroring would break the link between two views; letters belong to the page's own keys.
-function keepKeys(event) {
+// Rotation and mirroring would break the link between two views; letters are shortcuts of the page.
+function restrictKeys(event) {
   const { key } = event.originalEvent;
   event.preventDefaultAction = !(key.startsWith("Arrow") || ["+", "-", "="].includes(key));
 }

@@ -1,4 +1,4 @@
-// What is being looked at, in one object; it stands in the address too, so that a link leads back to the same view.
+// The state of the page in one object; it is also stored in the URL, so that a link opens the same view.
 
 const DEFAULTS = {
   run: "",
@@ -8,62 +8,64 @@ const DEFAULTS = {
   scale: "raw",
   colours: "",
   opacity: 0.6,
-  from: 0,
+  from: 0, // range of scaled values that are shown
   to: 1,
-  beside: "",
-  frames: true,
+  beside: "", // a run to compare with, or the picture
+  frames: true, // of key instances
   instance: -1,
 };
 export const LAYERS = ["weight", "contribution", "probability"];
 export const SCALES = ["raw", "rank", "log", "paper"];
-const KNOWN = { layer: LAYERS, scale: SCALES };
+const CHOICES = { layer: LAYERS, scale: SCALES };
 const listeners = [];
 
-export const state = { ...DEFAULTS, ...read() };
+export const state = { ...DEFAULTS, ...readHash() };
 
-// Change the view; everyone who listens hears which names changed.
+// Change the state and notify the listeners of the names that changed.
 export function set(changes) {
   const changed = Object.keys(changes).filter((name) => state[name] !== changes[name]);
   if (!changed.length) return;
   Object.assign(state, changes);
-  const turned = changed.includes("run") || changed.includes("bag");
-  history[turned ? "pushState" : "replaceState"](null, "", address());
-  tell(changed);
+  const isNewBag = changed.includes("run") || changed.includes("bag");
+  history[isNewBag ? "pushState" : "replaceState"](null, "", stateHash());
+  notify(changed);
 }
 
 export function listen(listener) {
   listeners.push(listener);
 }
 
-export function address() {
-  const words = new URLSearchParams();
+// The part of the URL after #: everything that differs from the defaults.
+export function stateHash() {
+  const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(state)) {
-    if (value !== DEFAULTS[name]) words.set(name, value);
+    if (value !== DEFAULTS[name]) parameters.set(name, value);
   }
-  return `#${words}`;
+  return `#${parameters}`;
 }
 
-function read() {
-  const found = {};
-  for (const [name, word] of new URLSearchParams(location.hash.slice(1))) {
-    if (name in DEFAULTS && (KNOWN[name]?.includes(word) ?? true)) found[name] = typed(word, DEFAULTS[name]);
+function readHash() {
+  const parsed = {};
+  for (const [name, text] of new URLSearchParams(location.hash.slice(1))) {
+    if (name in DEFAULTS && (CHOICES[name]?.includes(text) ?? true)) parsed[name] = convert(text, DEFAULTS[name]);
   }
-  return found;
+  return parsed;
 }
 
-function typed(word, like) {
-  if (typeof like === "boolean") return word === "true";
-  if (typeof like !== "number") return word;
-  return Number.isFinite(Number(word)) ? Number(word) : like;
+// Text as the type of the default.
+function convert(text, fallback) {
+  if (typeof fallback === "boolean") return text === "true";
+  if (typeof fallback !== "number") return text;
+  return Number.isFinite(Number(text)) ? Number(text) : fallback;
 }
 
-function tell(changed) {
+function notify(changed) {
   for (const listener of listeners) listener(new Set(changed));
 }
 
 addEventListener("popstate", () => {
-  const wanted = { ...DEFAULTS, ...read() };
-  const changed = Object.keys(wanted).filter((name) => state[name] !== wanted[name]);
-  Object.assign(state, wanted);
-  if (changed.length) tell(changed);
+  const target = { ...DEFAULTS, ...readHash() };
+  const changed = Object.keys(target).filter((name) => state[name] !== target[name]);
+  Object.assign(state, target);
+  if (changed.length) notify(changed);
 });

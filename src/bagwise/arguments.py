@@ -1,0 +1,209 @@
+"""Validation of arguments: numbers within bounds, booleans, and names.
+
+In names, spaces, hyphens and underscores are equivalent and case is ignored; the error for an unknown name suggests the
+closest valid one.
+"""
+
+import difflib
+import math
+import numbers
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
+
+from bagwise.errors import InputError
+
+MAX_VALUE_LENGTH = 60  # characters of a value that an error message shows
+
+Value = TypeVar("Value")
+
+
+def check_whole_number(name: str, value: Any, minimum: int) -> int:
+    """Return the value as an int. NumPy integers are accepted; 3.0, "3" and True are not.
+
+    Parameters
+    ----------
+    name : str
+        Name of the argument, for the error message.
+    value : object
+        Value to check.
+    minimum : int
+        Smallest valid value.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    InputError
+        If the value is not an integer or is below ``minimum``.
+
+    Examples
+    --------
+    >>> check_whole_number("epochs", "3", minimum=1)
+    Traceback (most recent call last):
+    bagwise.errors.InputError: epochs is '3' (str); it must be a whole number of at least 1
+    """
+    if not _is_number(value, numbers.Integral) or value < minimum:
+        raise InputError(f"{name} is {describe_value(value)}; it must be a whole number of at least {minimum}")
+    return int(value)
+
+
+def check_real_number(
+    name: str, value: Any, minimum: float | None = None, above: float | None = None, below: float | None = None
+) -> float:
+    """Return the value as a finite float within the bounds.
+
+    Parameters
+    ----------
+    name : str
+        Name of the argument, for the error message.
+    value : object
+        Value to check.
+    minimum : float, optional
+        Smallest valid value.
+    above : float, optional
+        Exclusive lower bound.
+    below : float, optional
+        Exclusive upper bound.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    InputError
+        If the value is not a finite number or violates a bound.
+
+    Examples
+    --------
+    >>> check_real_number("dropout", 1, minimum=0, below=1)
+    Traceback (most recent call last):
+    bagwise.errors.InputError: dropout is 1; it must be a number at least 0 and below 1
+    """
+    number = _to_float(value)
+    is_valid = (
+        math.isfinite(number)
+        and (minimum is None or number >= minimum)
+        and (above is None or number > above)
+        and (below is None or number < below)
+    )
+    if not is_valid:
+        bounds = (("at least", minimum), ("above", above), ("below", below))
+        allowed = " and ".join(f"{relation} {bound:g}" for relation, bound in bounds if bound is not None)
+        raise InputError(
+            f"{name} is {describe_value(value)}; it must be a {'number ' + allowed if allowed else 'finite number'}"
+        )
+    return number
+
+
+def check_bool(name: str, value: Any) -> bool:
+    """Return the value as a bool. Strings and numbers are rejected, because ``bool("no")`` is True.
+
+    Parameters
+    ----------
+    name : str
+        Name of the argument, for the error message.
+    value : object
+        Value to check.
+
+    Returns
+    -------
+    bool
+
+    Raises
+    ------
+    InputError
+        If the value is neither a Python nor a NumPy bool.
+
+    Examples
+    --------
+    >>> check_bool("standardize", "no")
+    Traceback (most recent call last):
+    bagwise.errors.InputError: standardize is 'no' (str); it must be True or False
+    """
+    # np.bool_ is recognised without importing NumPy, which would slow down the start of every command
+    is_numpy_bool = getattr(value, "shape", None) == () and getattr(value.dtype, "kind", "") == "b"
+    if not (isinstance(value, bool) or is_numpy_bool):
+        raise InputError(f"{name} is {describe_value(value)}; it must be True or False")
+    return bool(value)
+
+
+def choose_by_name(name: str, table: Mapping[str, Value], what: str) -> Value:
+    """Look up a name that a user typed.
+
+    Parameters
+    ----------
+    name : str
+        Name in any spelling that ``canonicalize_name`` accepts.
+    table : mapping of str to object
+        Valid names and their values.
+    what : str
+        What the name stands for, for the error message.
+
+    Returns
+    -------
+    object
+        Value of the name.
+
+    Raises
+    ------
+    InputError
+        If the name is unknown; the message suggests the closest valid name.
+
+    Examples
+    --------
+    >>> choose_by_name("noisy_or", {"noisy or": 1, "max": 2}, "pooling")
+    1
+    """
+    if not isinstance(name, str):
+        raise InputError(f"{what} is {describe_value(name)}; choose one of: {', '.join(table)}")
+    found = {canonicalize_name(key): value for key, value in table.items()}.get(canonicalize_name(name))
+    if found is None:
+        raise InputError(f"{what} '{name}' is unknown; {suggest_name(name, table)}")
+    return found
+
+
+def canonicalize_name(name: str) -> str:
+    """Return a name in lower case with single spaces instead of hyphens, underscores and repeated spaces.
+
+    >>> canonicalize_name("Gated_Attention")
+    'gated attention'
+    """
+    return " ".join(name.lower().replace("-", " ").replace("_", " ").split())
+
+
+def suggest_name(name: str, choices: Iterable[str]) -> str:
+    """Return a hint for an error message: the closest valid name, or all valid names if none is close.
+
+    >>> suggest_name("atention", ["attention", "max"])
+    "did you mean 'attention'?"
+    >>> suggest_name("median", ["attention", "max"])
+    'choose one of: attention, max'
+    """
+    choices = list(choices)
+    close = difflib.get_close_matches(canonicalize_name(name), [canonicalize_name(choice) for choice in choices], n=1)
+    if close:
+        original = next(choice for choice in choices if canonicalize_name(choice) == close[0])
+        return f"did you mean '{original}'?"
+    return f"choose one of: {', '.join(choices)}"
+
+
+def describe_value(value: Any) -> str:
+    """Format a value for an error message: a number as it is, anything else with its type."""
+    text = repr(value)
+    text = text if len(text) <= MAX_VALUE_LENGTH else f"{text[:MAX_VALUE_LENGTH]}…"
+    return str(value) if _is_number(value, numbers.Real) else f"{text} ({type(value).__name__})"
+
+
+def _to_float(value: Any) -> float:
+    """Return the value as a float; NaN if it is not a number."""
+    try:
+        return float(value) if _is_number(value, numbers.Real) else math.nan
+    except OverflowError:  # an int larger than every float
+        return math.inf
+
+
+def _is_number(value: Any, kind: type) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool)

@@ -1,0 +1,59 @@
+"""Summaries of bags: one line for the terminal, a small table for Jupyter."""
+
+import html
+from typing import Any
+
+import numpy as np
+
+MAX_VALUES = 6  # distinct labels that are listed
+
+
+def describe_in_line(bags: Any) -> str:
+    """Return a summary of bags in one line."""
+    metadata = [f"{key} {text}" for key, text in _list_metadata(bags).items()]
+    return "Bags: " + "; ".join([_describe_size(bags), *metadata])
+
+
+def describe_in_html(bags: Any) -> str:
+    """Return the same summary as an HTML table."""
+    left = "style='text-align:left'"
+    rows = "".join(
+        f"<tr><th {left}>{html.escape(key)}</th><td {left}>{html.escape(text)}</td></tr>"
+        for key, text in {"Bags": _describe_size(bags), **_list_metadata(bags)}.items()
+    )
+    return f"<table>{rows}</table>"
+
+
+def _describe_size(bags: Any) -> str:
+    if len(bags) == 0:
+        return "0 bags"
+    shape = "×".join(map(str, bags.instance_shape))
+    sizes = bags.sizes
+    instances = f"{bags.n_instances} instance{'s' * (bags.n_instances != 1)} of {shape} {bags.instances.dtype}"
+    per_bag = f"{sizes.min()} to {sizes.max()} per bag (median {np.median(sizes):g})"
+    return f"{bags.n_bags} bag{'s' * (bags.n_bags != 1)}, {instances}, {per_bag}"
+
+
+def _list_metadata(bags: Any) -> dict[str, str]:
+    metadata = {}
+    if bags.labels is not None:
+        metadata["labels"] = _count_values(bags.labels)
+    if bags.groups is not None:
+        metadata["groups"] = str(len(np.unique(bags.groups)))
+    if bags.instance_labels is not None:
+        metadata["instance labels"] = _count_values(bags.instance_labels)
+    if bags.names is not None and len(bags):
+        metadata["names"] = f"{bags.names[0]} …"
+    if bags.positions is not None:
+        metadata["positions"] = "x, y"
+    if bags.extractor is not None:
+        metadata["extractor"] = bags.extractor
+    return metadata
+
+
+def _count_values(values: np.ndarray) -> str:
+    values = values.astype(str) if values.dtype.kind == "O" else values
+    unique, counts = np.unique(values, return_counts=True)
+    pairs = list(zip(unique, counts, strict=True))[:MAX_VALUES]
+    listed = ", ".join(f"{value}: {count}" for value, count in pairs)
+    return listed + (f", … {len(unique)} values" if len(unique) > MAX_VALUES else "")

@@ -1,0 +1,336 @@
+"""The folder of bags on disk: flat arrays, memory-mapped when read, protected by SHA-256.
+
+    instances.npy         rows of all bags, one bag after the other
+    offsets.npy           first row of each bag, and the number of rows
+    bags.csv              name, label, group and tile size of each bag
+    positions.npy         x, y of each instance, if known
+    instance_labels.npy   label of each instance, if known
+    manifest.json         size and SHA-256 of every file
+
+A folder can be written one bag at a time, so a thousand slides need the memory of one. Everything is checked when a
+folder is written, and again when it is read, except that instances larger than ``MAX_HASHED`` bytes are not read then.
+"""
+
+import contextlib
+import csv
+import warnings
+from collections import Counter
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from bagwise.bags.arrays import PER_INSTANCE, compute_offsets
+from bagwise.bags.bags import Bags
+from bagwise.bags.checks import check_layout, check_metadata, get_column_kind
+from bagwise.errors import InputError
+from bagwise.io import (
+    check_disk_space,
+    read_manifest,
+    read_verified_manifest,
+    write_array,
+    write_folder_atomically,
+    write_manifest,
+    write_npy_header,
+)
+
+KIND = "bagwise bags"
+INSTANCES, OFFSETS, TABLE = "instances.npy", "offsets.npy", "bags.csv"
+COLUMNS = {"names": "name", "labels": "label", "groups": "group", "tile_sizes": "tile_size"}
+MAX_HASHED = 1 << 30  # bytes of instances that every load reads: about a second
+
+
+def save_bags(bags: Bags, folder: str | Path) -> None:
+    """Write bags to a folder, atomically.
+
+    Parameters
+    ----------
+    bags : Bags
+        Bags to write.
+    folder : str or Path
+        Folder; an existing folder of bags is replaced.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp()) / "bags"
+    >>> save_bags(Bags.from_list([[[1.0]], [[2.0]]], labels=[0, 1]), folder)
+    >>> load_bags(folder).labels
+    array([0, 1])
+    """
+    check_disk_space(Path(folder), bags.instances.nbytes)
+    with BagWriter(folder, bags.extractor) as writer:
+        for bag in range(len(bags)):
+            rows = slice(bags.offsets[bag], bags.offsets[bag + 1])
+            per_bag = {column: getattr(bags, name) for name, column in COLUMNS.items()}
+            per_instance = {name: getattr(bags, name) for name in PER_INSTANCE}
+            writer.add(
+                bags.instances[rows],
+                **{column: values[bag] for column, values in per_bag.items() if values is not None},
+                **{name: values[rows] for name, values in per_instance.items() if values is not None},
+            )
+
+
+def load_bags(folder: str | Path) -> Bags:
+    """Read bags from a folder. Instances stay on disk until they are used.
+
+    The SHA-256 of every file is compared with the manifest. Of instances larger than 1 GB only the size is compared,
+    which a warning states; ``bagwise check`` compares their SHA-256 too.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Folder that ``save_bags`` or ``BagWriter`` wrote.
+
+    Returns
+    -------
+    Bags
+
+    Raises
+    ------
+    InputError
+        If the folder is not a folder of bags, or is damaged.
+    """
+    folder = Path(folder)
+    is_large = _is_large(folder / INSTANCES)
+    manifest = read_verified_manifest(
+        folder, KIND, needed=(INSTANCES, OFFSETS, TABLE), by_size=[INSTANCES] if is_large else []
+    )
+    try:
+        extractor, arrays = manifest["extractor"], _read_arrays(folder, manifest)
+        if len(arrays["instances"]) != manifest["n_instances"] or len(arrays["offsets"]) != manifest["n_bags"] + 1:
+            raise InputError("the arrays do not match the manifest")
+        if not isinstance(extractor, str | None):
+            raise InputError(f"the extractor is {extractor!r}, not a name")
+        return _build_unread(extractor, arrays) if is_large else Bags(**arrays, extractor=extractor)
+    except InputError as error:
+        raise InputError(f"{folder}: {error}; restore the folder from a copy or make it again") from None
+    except (KeyError, TypeError, ValueError, OverflowError, csv.Error) as error:
+        raise InputError(
+            f"{folder} has content that bagwise does not write ({error!r}); restore it from a copy or make it again"
+        ) from None
+
+
+def read_empty_bags(folder: str | Path) -> tuple[str, ...]:
+    """Return the names of bags that had no instances when the folder was written, and are not among its bags.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Folder of bags.
+
+    Returns
+    -------
+    tuple of str
+    """
+    names = read_manifest(Path(folder), KIND).get("empty", [])
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise InputError(f"{folder}: its manifest does not list the names of empty bags; make the folder again")
+    return tuple(names)
+
+
+class BagWriter:
+    """Writer of a folder of bags, one bag at a time; the folder appears when the ``with`` block succeeds.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Folder; an existing folder of bags is replaced.
+    extractor : str, optional
+        What made the features.
+
+    Attributes
+    ----------
+    sizes : list of int
+        Number of instances of each bag so far.
+    empty : list of str
+        Names of bags without instances; append to it, so that they are recorded as empty rather than forgotten.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with BagWriter(Path(tempfile.mkdtemp()) / "bags") as writer:
+    ...     writer.add(np.zeros((3, 2)), name="first", label=0)
+    ...     writer.add(np.ones((1, 2)), name="second", label=1)
+    """
+
+    def __init__(self, folder: str | Path, extractor: str | None = None) -> None:
+        self.folder = Path(folder)
+        self.extractor = extractor
+        self.sizes: list[int] = []
+        self.empty: list[str] = []
+        self.per_bag: dict[str, list[Any]] = {}
+        self.per_instance: dict[str, list[np.ndarray]] = {}
+
+    def __enter__(self) -> "BagWriter":
+        self.stack = contextlib.ExitStack()
+        self.temporary = self.stack.enter_context(write_folder_atomically(self.folder, KIND))
+        self.stream: BinaryIO = self.stack.enter_context((self.temporary / INSTANCES).open("wb"))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if error is None:
+                self._finish()
+        except BaseException as failure:
+            self.stack.__exit__(type(failure), failure, failure.__traceback__)
+            raise
+        self.stack.__exit__(kind, error, trace)
+
+    def add(
+        self,
+        instances: np.ndarray,
+        *,
+        positions: np.ndarray | None = None,
+        instance_labels: np.ndarray | None = None,
+        **per_bag: Any,
+    ) -> None:
+        """Append a bag.
+
+        Parameters
+        ----------
+        instances : numpy.ndarray of shape (n_instances, ...)
+            Instances of the bag.
+        positions : numpy.ndarray of shape (n_instances, 2), optional
+            x and y of each instance in level-0 pixels.
+        instance_labels : numpy.ndarray of shape (n_instances,), optional
+            Label of each instance.
+        **per_bag : object
+            ``name``, ``label``, ``group`` and ``tile_size`` of the bag; give the same ones for every bag.
+        """
+        if unknown := per_bag.keys() - set(COLUMNS.values()):
+            raise InputError(f"bags have no {', '.join(sorted(unknown))}; they have {', '.join(COLUMNS.values())}")
+        name = str(per_bag.get("name", len(self.sizes)))
+        bag = _check_bag(name, instances, positions=positions, instance_labels=instance_labels, **per_bag)
+        instances = bag.instances
+        per_instance = {field: getattr(bag, field) for field in PER_INSTANCE if getattr(bag, field) is not None}
+        if self.sizes:
+            self._check_consistent(name, instances, per_bag, per_instance)
+        else:
+            self.shape, self.dtype = instances.shape[1:], instances.dtype
+            write_npy_header(self.stream, (0, *self.shape), self.dtype)
+        self.stream.write(np.ascontiguousarray(instances, dtype=self.dtype).data)
+        self.sizes.append(len(instances))
+        for column, value in per_bag.items():
+            self.per_bag.setdefault(column, []).append(name if column == "name" else value)
+        for field, values in per_instance.items():
+            self.per_instance.setdefault(field, []).append(values)
+
+    def _check_consistent(self, name: str, instances: np.ndarray, per_bag: Any, per_instance: Any) -> None:
+        """Check that a bag has the shape, type and metadata of the bags before."""
+        if instances.shape[1:] != self.shape:
+            raise InputError(
+                f"bag '{name}' has instances of shape {instances.shape[1:]}, but the bags before have {self.shape}; "
+                "every instance must have the same shape"
+            )
+        if not np.can_cast(instances.dtype, self.dtype, "same_kind"):
+            raise InputError(
+                f"bag '{name}' has dtype {instances.dtype}, but the bags before have {self.dtype}; use one dtype"
+            )
+        if per_bag.keys() != self.per_bag.keys() or per_instance.keys() != self.per_instance.keys():
+            given, before = sorted([*per_bag, *per_instance]), sorted([*self.per_bag, *self.per_instance])
+            raise InputError(
+                f"bag '{name}' has {given}, but the bags before have {before}; give the same metadata for every bag"
+            )
+
+    def _finish(self) -> None:
+        if not self.sizes:
+            raise InputError(f"there are no bags to write to {self.folder}; add at least one")
+        self.stream.seek(0)
+        write_npy_header(self.stream, (sum(self.sizes), *self.shape), self.dtype)
+        self.stream.close()
+        offsets = compute_offsets(self.sizes)
+        write_array(self.temporary / OFFSETS, offsets)
+        for field, parts in self.per_instance.items():
+            write_array(self.temporary / f"{field}.npy", np.concatenate(parts))
+        columns = _write_table(self.temporary / TABLE, self.per_bag)
+        metadata: dict[str, Any] = {"n_bags": len(self.sizes), "n_instances": int(offsets[-1]), "columns": columns}
+        write_manifest(self.temporary, KIND, **metadata, empty=self.empty, extractor=self.extractor)
+
+
+def _check_bag(bag_name: str, instances: Any, **metadata: Any) -> Bags:
+    """Return this bag as ``Bags``, which checks everything; errors name the bag."""
+    rows = np.asanyarray(instances)
+    per_bag = {field: [metadata.pop(column)] for field, column in COLUMNS.items() if column in metadata}
+    arrays: dict[str, Any] = {
+        field: np.asarray(value) for field, value in {**metadata, **per_bag}.items() if value is not None
+    }
+    offsets = np.array([0, len(rows) if rows.ndim else 0])
+    try:
+        return Bags(rows, offsets, **{"names": np.array([bag_name]), **arrays})
+    except InputError as error:
+        message = str(error)
+        raise InputError(message if f"'{bag_name}'" in message else f"bag '{bag_name}': {message}") from None
+
+
+def _write_table(path: Path, columns: dict[str, list[Any]]) -> dict[str, str]:
+    """Write bags.csv; return the type of each column, because "1" could be a number or a string."""
+    names = columns.get("name", [])
+    if len(set(names)) < len(names):
+        repeated = Counter(names).most_common(1)[0][0]
+        raise InputError(f"bag '{repeated}' occurs more than once; names must be unique")
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(columns)
+        writer.writerows(zip(*(map(_format_cell, values) for values in columns.values()), strict=True))
+    return {
+        column: get_column_kind(f"{column}s", np.fromiter(values, dtype=object)) for column, values in columns.items()
+    }
+
+
+def _format_cell(value: Any) -> str:
+    return repr(value.item()) if isinstance(value, np.number) else str(value)
+
+
+def _is_large(path: Path) -> bool:
+    is_large = path.is_file() and path.stat().st_size > MAX_HASHED
+    if is_large:
+        warnings.warn(
+            f"only the size of {path} is compared with its manifest; to compare its content too, run: "
+            f"bagwise check {path.parent}",
+            stacklevel=3,
+        )
+    return is_large
+
+
+def _build_unread(extractor: str | None, arrays: dict[str, Any]) -> Bags:
+    """Build bags whose layout and metadata are checked, but whose instances are not read."""
+    check_layout(arrays["instances"], arrays["offsets"], arrays.get("names"))
+    bags = Bags.trusted(extractor, **arrays)
+    check_metadata(bags)
+    return bags
+
+
+def _read_arrays(folder: Path, manifest: dict[str, Any]) -> dict[str, Any]:
+    arrays: dict[str, Any] = {
+        "instances": _map_array(folder / INSTANCES),
+        "offsets": np.array(_map_array(folder / OFFSETS)),
+        **_read_table(folder / TABLE, manifest["columns"]),
+    }
+    listed = [name for name in PER_INSTANCE if f"{name}.npy" in manifest["files"]]
+    return arrays | {name: np.array(_map_array(folder / f"{name}.npy")) for name in listed}
+
+
+def _map_array(path: Path) -> np.ndarray:
+    """Memory-map an array; a file that claims more than it holds is rejected before any memory is allocated."""
+    try:
+        return np.lib.format.open_memmap(path, mode="r")  # np.load would open other kinds of files too
+    except Exception as error:  # NumPy parses the header as a Python literal and raises the parser's exceptions
+        raise InputError(f"{path} is damaged ({error})") from None
+
+
+def _read_table(path: Path, kinds: dict[str, str]) -> dict[str, np.ndarray]:
+    with path.open(newline="", encoding="utf-8") as stream:
+        rows = list(csv.reader(stream))[1:]
+    columns = dict(zip(kinds, zip(*rows, strict=True), strict=True)) if kinds else {}
+    fields = {column: name for name, column in COLUMNS.items()}
+    return {fields[column]: _parse_column(values, kinds[column]) for column, values in columns.items()}
+
+
+def _parse_column(values: tuple[str, ...], kind: str) -> np.ndarray:
+    if kind == "bool":
+        return np.array([value == "True" for value in values])
+    return np.array(values, dtype={"int": np.int64, "float": np.float64, "str": str}[kind])

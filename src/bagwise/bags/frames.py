@@ -1,0 +1,115 @@
+"""Conversion of a data frame with one row per instance into the arrays of ``Bags``."""
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from bagwise.bags.checks import is_missing_value
+from bagwise.errors import InputError
+
+MAX_LISTED_COLUMNS = 20  # in an error message
+
+
+def arrays_from_frame(
+    frame: Any, bag: str, label: str | None, group: str | None, instance_label: str | None
+) -> dict[str, Any]:
+    """Return the fields of ``Bags``, from any frame with ``columns`` and ``frame[column]`` (pandas, polars …)."""
+    features = _find_features(frame, {"bag": bag, "label": label, "group": group, "instance_label": instance_label})
+    if len(frame) == 0:
+        raise InputError("the frame has no rows; pass one row per instance")
+    names, first, owners = np.unique(_read_bag_names(frame, bag), return_index=True, return_inverse=True)
+    places = np.argsort(np.argsort(first))  # bags are ordered by their first row
+    order = np.argsort(places[owners], kind="stable")
+    first_rows = np.sort(first)
+    instances = np.stack([_read_numbers(frame, column) for column in features], axis=1)[order]
+
+    def read_per_bag(column: str | None) -> np.ndarray | None:
+        if column is None:
+            return None
+        values = _read_complete(frame, column)
+        differs = values != values[first][owners]
+        if differs.any():
+            row = int(np.argmax(differs))
+            raise InputError(
+                f"column '{column}' differs within bag '{names[owners[row]]}' (row {row} has {values[row]!r}); "
+                "all rows of a bag must have the same value"
+            )
+        return values[first_rows]
+
+    return {
+        "instances": instances,
+        "offsets": np.concatenate([[0], np.cumsum(np.bincount(places[owners]))]),
+        "labels": read_per_bag(label),
+        "groups": read_per_bag(group),
+        "names": names[np.argsort(first)],
+        "instance_labels": None if instance_label is None else _read_instance_labels(frame, instance_label)[order],
+    }
+
+
+def _find_features(frame: Any, roles: dict[str, str | None]) -> list[str]:
+    columns = list(getattr(frame, "columns", ()))
+    if not columns:
+        raise InputError(f"the frame is a {type(frame).__name__} without columns; pass a pandas or polars data frame")
+    for role, column in roles.items():
+        if column not in columns and (role == "bag" or column is not None):
+            listed = ", ".join(map(str, columns[:MAX_LISTED_COLUMNS]))
+            raise InputError(f"{role}='{column}' is not a column of the frame; it has: {listed}")
+    repeated = [column for column, count in Counter(columns).items() if count > 1]
+    if repeated:
+        raise InputError(f"the frame has more than one column '{repeated[0]}'; rename or drop all but one")
+    features = [column for column in columns if column not in roles.values()]
+    if not features:
+        raise InputError("the frame has no feature columns besides the named ones; keep at least one numeric column")
+    return features
+
+
+def _read_complete(frame: Any, column: str) -> np.ndarray:
+    """Return a column in which no value is missing."""
+    values = np.asarray(frame[column])
+    missing = np.array([is_missing_value(value) for value in values], dtype=bool)
+    if missing.any():
+        raise InputError(f"column '{column}' is empty in row {int(np.argmax(missing))}; fill it in or drop the row")
+    return values
+
+
+def _read_bag_names(frame: Any, bag: str) -> np.ndarray:
+    """Return names as text; raise an error if different values, such as 1 and "1", have the same text."""
+    values = _read_complete(frame, bag)
+    names = values.astype(str)
+    first: dict[str, Any] = {}
+    for row, (name, value) in enumerate(zip(names, values, strict=True) if values.dtype.kind == "O" else ()):
+        if first.setdefault(name, value) != value:
+            raise InputError(
+                f"column '{bag}' contains {first[name]!r} and {value!r} (row {row}), which would become the same bag; "
+                "convert the column to text, or rename one"
+            )
+    return names
+
+
+def _read_instance_labels(frame: Any, column: str) -> np.ndarray:
+    _read_complete(frame, column)
+    return _read_numbers(frame, column)
+
+
+def _read_numbers(frame: Any, column: str) -> np.ndarray:
+    values = np.asarray(frame[column])
+    if values.dtype.kind in "fuib":
+        return values
+    for row, value in enumerate(values):
+        if not _is_convertible(value):
+            raise InputError(
+                f"column '{column}' is not numeric: row {row} has {value!r}; "
+                "encode it as numbers, or drop the column if it is not a feature"
+            )
+    return values.astype(float)
+
+
+def _is_convertible(value: Any) -> bool:
+    if isinstance(value, np.complexfloating | np.timedelta64):  # float() would keep only a part of them
+        return False
+    try:
+        float(value)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return True

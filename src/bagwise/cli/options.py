@@ -1,0 +1,257 @@
+"""Options that several commands share: parameters of training, methods to compare, worker processes.
+
+One table gives the training flags of a command and the keys of a TOML file. The names are those of ``BagClassifier``;
+parameters that are not given keep its defaults.
+"""
+
+import inspect
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+from bagwise.arguments import suggest_name
+from bagwise.cli.output import Output
+from bagwise.errors import InputError
+
+if TYPE_CHECKING:
+    from bagwise.parallel import DaskCluster
+
+DATA = "data"
+PYTHON_NAMES = {"seed": "random_state"}  # the usual name on the command line, and scikit-learn's name in Python
+BACKENDS = ("joblib", "dask")
+
+Workers = Annotated[int, typer.Option(help="Number of worker processes; results do not depend on it.")]
+Backend = Annotated[
+    str, typer.Option(help="Where the workers run: joblib (processes on this machine) or dask (a cluster).")
+]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        help="Address of the Dask scheduler, e.g. tcp://10.0.0.1:8786; required by --backend dask. [default: none]"
+    ),
+]
+DataArgument = Annotated[
+    str, typer.Argument(help="Name of a data set, folder of bags, csv or parquet table, or folder of images.")
+]
+DataOption = Annotated[
+    list[str] | None,
+    typer.Option(help="NAME=VALUE passed to the reader of DATA, e.g. label=active; may be repeated. [default: none]"),
+]
+Parameters = dict[str, dict[str, Any]]
+
+
+class Parameter(NamedTuple):
+    """A parameter of training.
+
+    Attributes
+    ----------
+    kind : type
+        Type of the value on the command line.
+    meaning : str
+        One sentence for ``--help``.
+    default : str
+        The default of ``BagClassifier``, as printed in ``--help``.
+    """
+
+    kind: type
+    meaning: str
+    default: str
+
+
+PARAMETERS: dict[str, Parameter] = {
+    "pooling": Parameter(
+        str, "Pooling: gated attention, attention, max, mean, log-sum-exp, noisy-or, …", "gated attention"
+    ),
+    "level": Parameter(
+        str, "embedding (pool, then classify) or instance (classify each instance, then pool).", "embedding"
+    ),
+    "encoder": Parameter(
+        str, "Encoder of the instances: auto, mlp, lenet, nucleus cnn, projection or identity.", "auto"
+    ),
+    "connections": Parameter(
+        str, "Connections from all layers of the mlp to the head: deep supervision or residual.", "none"
+    ),
+    "attention_width": Parameter(int, "Number of hidden units of the attention (L in the paper).", "128"),
+    "heads": Parameter(int, "Number of attention heads.", "1"),
+    "epochs": Parameter(int, "Number of passes over the training bags.", "100"),
+    "batch_size": Parameter(int, "Number of bags per optimizer step.", "1"),
+    "optimizer": Parameter(str, "Optimizer: adam, sgd or nesterov.", "adam"),
+    "learning_rate": Parameter(float, "Learning rate of the optimizer.", "0.0005"),
+    "weight_decay": Parameter(float, "L2 penalty on the weights.", "0.0001"),
+    "momentum": Parameter(float, "Momentum of sgd and nesterov.", "0.9"),
+    "schedule": Parameter(str, "Learning rate schedule: constant, linear or cosine.", "constant"),
+    "dropout": Parameter(float, "Dropout probability.", "0.5 for mlp and nucleus cnn, 0 for lenet"),
+    "augmentation": Parameter(str, "Augmentation of training images: auto, histology, nucleus or affine.", "none"),
+    "standardize": Parameter(bool, "Standardize features with the mean and deviation of the training bags.", "yes"),
+    "validation": Parameter(
+        float, "Share of the training bags held out to choose the best epoch.", "none; the last epoch is kept"
+    ),
+    "patience": Parameter(
+        int, "Stop after this many epochs without improvement; needs --validation.", "none; all epochs run"
+    ),
+    "most_instances": Parameter(
+        int, "Maximum number of instances per bag and training step, sampled anew each time.", "all"
+    ),
+    "averaging": Parameter(float, "Share of the epochs, the last ones, whose weights are averaged.", "0"),
+    "class_weight": Parameter(str, "balanced gives every class the same total weight in the loss.", "none"),
+    "temperature": Parameter(
+        bool, "Calibrate probabilities by temperature scaling on the validation bags; needs --validation.", "no"
+    ),
+    "threshold": Parameter(
+        bool, "Learn the decision threshold from the validation bags; needs --validation.", "no; 0.5 is used"
+    ),
+    "precision": Parameter(str, "full, or mixed (the encoder trains in bfloat16; CUDA only).", "full"),
+    "engine": Parameter(str, "Training engine: auto, torch, or fused (compiled CPU kernels).", "auto"),
+    "memory": Parameter(
+        str, "Memory for the instances of a training step: auto or a size such as 2GB.", "auto; a quarter of the memory"
+    ),
+    "device": Parameter(str, "Device: auto, cpu, cuda or mps.", "auto"),
+    "seed": Parameter(int, "Random seed; the same seed gives the same bits.", "a new one each time"),
+}
+
+
+def add_parameters(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command that takes ``**flags`` one flag per parameter of training."""
+    signature = inspect.signature(command)
+    fixed = [entry for entry in signature.parameters.values() if entry.kind is not inspect.Parameter.VAR_KEYWORD]
+    flags = [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=None,
+            annotation=Annotated[
+                parameter.kind | None, typer.Option(help=f"{parameter.meaning} [default: {parameter.default}]")
+            ],
+        )
+        for name, parameter in PARAMETERS.items()
+    ]
+    command.__signature__ = signature.replace(parameters=[*fixed, *flags])  # type: ignore[attr-defined]
+    command.__annotations__ = {entry.name: entry.annotation for entry in [*fixed, *flags]}
+    return command
+
+
+def gather_parameters(flags: dict[str, Any], path: Path | None) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Collect the arguments of ``BagClassifier`` and the options of the data from a TOML file and flags.
+
+    Flags take precedence over the file.
+    """
+    content = {} if path is None else _read_toml(path)
+    options = content.pop(DATA, {})
+    if not isinstance(options, dict):
+        raise InputError(f"{path}: '{DATA}' must be a table of options for the reader of DATA; write [data]")
+    known = {**{PYTHON_NAMES.get(name, name): entry for name, entry in PARAMETERS.items()}, **PARAMETERS}
+    for name, value in content.items():
+        _check_parameter(path, name, value, known)
+    content |= {name: value for name, value in flags.items() if value is not None}
+    return {PYTHON_NAMES.get(name, name): value for name, value in content.items()}, options
+
+
+def read_options(pairs: list[str]) -> dict[str, Any]:
+    """Parse options of the form NAME=VALUE; a value is written as in TOML, or as a bare word.
+
+    Examples
+    --------
+    >>> read_options(["n_bags=50", "split=test"])
+    {'n_bags': 50, 'split': 'test'}
+    """
+    options = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name:
+            raise InputError(f"--data-option '{pair}' is not of the form NAME=VALUE, e.g. --data-option label=active")
+        try:
+            options[name] = tomllib.loads(f"value = {value}")["value"]
+        except tomllib.TOMLDecodeError:
+            options[name] = value
+    return options
+
+
+def read_methods(names: str, flags: dict[str, Any], path: Path | None) -> tuple[Parameters, Parameters]:
+    """Return the parameters of each method to compare, and the grids of those to select.
+
+    Training flags apply to the networks. Tables ``[methods."NAME"]`` of the TOML file apply to one method and take
+    precedence.
+    """
+    from bagwise.estimators import METHODS, BagClassifier, resolve_method_name
+
+    chosen = (
+        list(METHODS)
+        if names.strip() == "all"
+        else [resolve_method_name(name) for name in names.split(",") if name.strip()]
+    )
+    if not chosen:
+        raise InputError("--methods is empty; give names separated by commas, e.g. --methods attention,MI-SVM")
+    tables, grids = _read_methods_file(path) if path is not None else ({}, {})
+    tables, grids = ({resolve_method_name(name): table for name, table in part.items()} for part in (tables, grids))
+    if unused := tables.keys() - set(chosen):
+        raise InputError(
+            f"{path}: [methods] has a table for {', '.join(sorted(unused))}, which is not compared; "
+            "add it to --methods or remove the table"
+        )
+    parameters = {}
+    for name in dict.fromkeys(chosen):
+        fixed = METHODS[name].parameters
+        free_flags = {flag: value for flag, value in flags.items() if flag not in fixed}
+        parameters[name] = {**(free_flags if METHODS[name].kind is BagClassifier else {}), **tables.get(name, {})}
+    if flags and not any(METHODS[name].kind is BagClassifier for name in chosen):
+        raise InputError(
+            f"{', '.join(flags)}: training flags apply to networks, and none is compared; "
+            "set parameters of other methods with --config"
+        )
+    return parameters, grids
+
+
+def choose_workers(workers: int, backend: str, scheduler: str | None) -> "int | DaskCluster":
+    """Translate the flags into the argument that the library takes."""
+    from bagwise.arguments import choose_by_name
+    from bagwise.parallel import DaskCluster
+
+    if choose_by_name(backend, {name: name for name in BACKENDS}, "--backend") == "joblib":
+        if scheduler is not None:
+            raise InputError("--scheduler needs --backend dask; add --backend dask or remove --scheduler")
+        return workers
+    if scheduler is None:
+        raise InputError("--backend dask needs --scheduler ADDRESS; `dask scheduler` prints the address")
+    return DaskCluster(scheduler)
+
+
+def report_elsewhere(elsewhere: dict[str, str], folder: Path, output: Output) -> None:
+    """Print which units other commands are working on, and what to do next."""
+    for name, owner in elsewhere.items():
+        output.print(f"{name} is being processed by {owner}")
+    output.print("nothing packed yet: run the same command again when they are finished")
+    output.print(f"if one of them died on another machine, first remove its .lock file below {folder}")
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is not valid TOML: {error}") from None
+
+
+def _check_parameter(path: Path | None, name: str, value: Any, known: dict[str, Parameter]) -> None:
+    if name not in known:
+        raise InputError(f"{path}: unknown parameter '{name}'; {suggest_name(name, known)}")
+    kind = known[name].kind
+    fits = isinstance(value, kind) or (kind is float and isinstance(value, int))
+    if not fits or (isinstance(value, bool) and kind is not bool):
+        raise InputError(f"{path}: {name} = {value!r} is of type {type(value).__name__}; give a {kind.__name__}")
+
+
+def _read_methods_file(path: Path) -> tuple[Parameters, Parameters]:
+    content = _read_toml(path)
+    if unknown := content.keys() - {"methods", "select"}:
+        raise InputError(
+            f"{path}: unknown table {', '.join(sorted(unknown))}; the tables are [methods.NAME] and [select.NAME]"
+        )
+    for part in ("methods", "select"):
+        if not isinstance(content.get(part, {}), dict):
+            raise InputError(f"{path}: '{part}' must hold one table per method; write [{part}.NAME]")
+        for name, table in content.get(part, {}).items():
+            if not isinstance(table, dict):
+                raise InputError(f"{path}: {part}.{name} must be a table of parameters; write [{part}.{name}]")
+    return content.get("methods", {}), content.get("select", {})

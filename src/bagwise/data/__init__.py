@@ -1,0 +1,5 @@
+"""Data sources by name or path, data sets, file formats and whole-slide images."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,57 @@
+"""A parquet file, read in batches of rows (pyarrow, optional)."""
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from bagwise.errors import InputError, translate_errors
+from bagwise.io import CsvTable, check_free_memory, require_package
+
+DAMAGED = ("is not a complete parquet file", "write it again")
+BATCH_ROWS = 4096
+BYTES_PER_CELL = 8  # in memory
+CELLS_PER_BYTE = 100  # run lengths can encode many equal cells in few bytes, but not more than this in real tables
+SMALL_TABLE = 1 << 22  # cells that any table may claim
+
+
+@contextlib.contextmanager
+def open_parquet(path: Path) -> Iterator[CsvTable]:
+    """Open a parquet file as a table with the same interface as a csv file."""
+    if not path.is_file():
+        raise InputError(f"{path} is not a file; check the path")
+    parquet = require_package("pyarrow.parquet", path, "tables")
+    with translate_errors(path, *DAMAGED):
+        file = parquet.ParquetFile(path, memory_map=False)
+        header = [str(name) for name in file.schema_arrow.names]
+        _check_claimed_rows(path, file.metadata, header)
+    with contextlib.closing(file):
+        yield CsvTable(path, header, _iterate_rows(path, file))
+
+
+def _check_claimed_rows(path: Path, metadata: Any, header: list[str]) -> None:
+    if not header or metadata.num_columns != len(header) or len(set(header)) < len(header):
+        raise InputError(
+            f"{path} must have plain columns with different names, got {', '.join(header[:20]) or 'no columns'}; "
+            "flatten nested columns and rename duplicates"
+        )
+    cells, limit = metadata.num_rows * len(header), max(SMALL_TABLE, CELLS_PER_BYTE * path.stat().st_size)
+    uncompressed = sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
+    if not (0 <= cells <= limit and 0 <= uncompressed <= limit):
+        raise InputError(f"{path} claims {metadata.num_rows} rows, more than its size can hold; write it again")
+    check_free_memory(path, BYTES_PER_CELL * cells)
+
+
+def _iterate_rows(path: Path, file: Any) -> Iterator[tuple[str, list[Any]]]:
+    count = 0
+    with translate_errors(path, *DAMAGED):
+        batches = file.iter_batches(batch_size=BATCH_ROWS, use_threads=False)
+    while True:
+        with translate_errors(path, *DAMAGED):
+            batch = next(batches, None)
+            columns = [] if batch is None else [column.to_pylist() for column in batch.columns]
+        if batch is None:
+            return
+        for cells in zip(*columns, strict=True):
+            count += 1
+            yield f"row {count}", list(cells)

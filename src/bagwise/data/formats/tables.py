@@ -1,0 +1,245 @@
+"""csv, tsv and parquet tables → Bags: one row per instance, with the name and the label of its bag.
+
+The labels are in a column of the same table, or in a second table with one row per bag. The rows of a bag need not be
+adjacent; bags are in the order of their first rows.
+"""
+
+import math
+from array import array
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bagwise.bags import Bags
+from bagwise.data.formats.cells import (
+    Columns,
+    assign_columns,
+    format_data_option,
+    is_missing_cell,
+    parse_labels,
+    parse_number,
+)
+from bagwise.data.formats.parquet import open_parquet
+from bagwise.errors import InputError
+from bagwise.io import CsvTable, open_csv
+
+
+def read_table(
+    path: str | Path,
+    bag: str | None = None,
+    label: str | None = None,
+    group: str | None = None,
+    instance_label: str | None = None,
+    bags: str | Path | None = None,
+    drop: str | Sequence[str] = (),
+) -> Bags:
+    """Read a table with one row per instance. Columns without another role are features.
+
+    Parameters
+    ----------
+    path : str or Path
+        A .csv, .tsv or .parquet file.
+    bag : str or None, default=None
+        The column with the name of each instance's bag; None looks for a common name (``bag``, ``bag_id``,
+        ``slide_id``, ``molecule`` …).
+    label : str or None, default=None
+        The column with the label of the bag; None looks for ``label``, ``y``, ``target`` or ``class``. A table may have
+        no labels.
+    group : str or None, default=None
+        The column with the group of the bag, e.g. the patient; None looks for ``group``, ``case_id``, ``patient`` …
+    instance_label : str or None, default=None
+        The column with the label of each instance; None looks for ``instance_label``.
+    bags : str, Path or None, default=None
+        A second table with one row per bag, from which labels and groups are read instead.
+    drop : str or sequence of str, default=()
+        Columns to exclude from the features.
+
+    Returns
+    -------
+    Bags
+
+    Raises
+    ------
+    InputError
+        If a column is missing or ambiguous, a feature is not a finite number, or the rows of a bag have different
+        labels or groups.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "table.csv"
+    >>> _ = path.write_text("bag,label,x\\na,yes,1\\nb,no,2\\na,yes,3\\n")
+    >>> read_table(path).sizes
+    array([2, 1])
+    """
+    given = {"bag": bag, "label": label, "group": group, "instance_label": instance_label}
+    dropped = {drop} if isinstance(drop, str) else set(drop)
+    if bags is None:
+        return _read_instances(Path(path), given, dropped)
+    instances = _read_instances(Path(path), {**given, "label": None, "group": None}, dropped, has_bag_table=True)
+    return _join_tables(instances, _read_bag_table(Path(bags), given), Path(path), bags)
+
+
+def open_table(path: Path) -> AbstractContextManager[CsvTable]:
+    """Open a table; the suffix of its name decides the format."""
+    return open_parquet(path) if path.suffix.lower() == ".parquet" else open_csv(path)
+
+
+def _read_instances(path: Path, given: dict[str, str | None], drop: set[str], has_bag_table: bool = False) -> Bags:
+    packer = BagPacker(path)
+    with open_table(path) as table:
+        columns = assign_columns(path, table.header, given, drop)
+        if not columns.features:
+            raise InputError(
+                f"{path} has no feature columns, only {', '.join(table.header)}; add numeric columns to the table"
+            )
+        if has_bag_table and columns.label is not None:
+            raise InputError(
+                f"{path} has labels in column '{columns.label}', but labels come from the table of bags; exclude the "
+                f"column with {format_data_option('drop', columns.label)}"
+            )
+        indices = _index_roles(table.header, columns)
+        features = [(table.header.index(name), name) for name in columns.features]
+        for place, cells in table.rows:
+            packer.add(place, values=_parse_features(path, place, cells, features), **_get_metadata(cells, indices))
+    return packer.bags()
+
+
+def _read_bag_table(path: Path, given: dict[str, str | None]) -> Bags:
+    """The second table, as bags of one row without features."""
+    packer = BagPacker(path)
+    with open_table(path) as table:
+        columns = assign_columns(path, table.header, {**given, "instance_label": None})
+        indices = _index_roles(table.header, columns)
+        for place, cells in table.rows:
+            packer.add(place, values=[0.0], **_get_metadata(cells, indices))
+    return packer.bags()
+
+
+def _index_roles(header: list[str], columns: Columns) -> dict[str, int]:
+    """The index of the column of each role."""
+    names = {role: name for role, name in columns._asdict().items() if role != "features" and name is not None}
+    return {role: header.index(name) for role, name in names.items()}
+
+
+def _get_metadata(cells: list[Any], indices: dict[str, int]) -> dict[str, Any]:
+    """The cells of a row that describe its bag; an empty cell is a missing value, not a missing column."""
+    return {role: "" if cells[index] is None else cells[index] for role, index in indices.items()}
+
+
+def _parse_features(path: Path, place: str, cells: list[Any], features: list[tuple[int, str]]) -> list[float]:
+    """The features of a row; only if one is not a number are the cells parsed one by one, to name the column."""
+    try:
+        values = [float(cells[index]) for index, _ in features]
+        if all(map(math.isfinite, values)) and not any("_" in str(cells[index]) for index, _ in features):
+            return values
+    except (TypeError, ValueError, OverflowError):
+        pass
+    return [
+        parse_number(
+            cells[index],
+            f"{path}, {place}, column '{name}'",
+            f"encode it as a number, or exclude the column with {format_data_option('drop', name)}",
+        )
+        for index, name in features
+    ]
+
+
+def _join_tables(instances: Bags, labelled: Bags, path: Path, bag_table: str | Path) -> Bags:
+    rows = {labelled.name(row): row for row in range(len(labelled))}
+    names = [instances.name(bag) for bag in range(len(instances))]
+    without_label = [name for name in names if name not in rows]
+    without_rows = sorted(rows.keys() - set(names))
+    if without_label or without_rows:
+        raise InputError(
+            f"the bags in {path} and {bag_table} differ: without a row in {bag_table}: {_abbreviate(without_label)}; "
+            f"without instances in {path}: {_abbreviate(without_rows)}; correct the names, or delete these bags from "
+            "both tables"
+        )
+    chosen = labelled[[rows[name] for name in names]]
+    return instances.replace(labels=chosen.labels, groups=chosen.groups)
+
+
+def _abbreviate(names: Sequence[str]) -> str:
+    return ", ".join(map(str, names[:10])) + (f" and {len(names) - 10} more" if len(names) > 10 else "") or "none"
+
+
+class BagPacker:
+    """Collects rows in any order and packs them into bags; a table takes eight bytes per cell.
+
+    Parameters
+    ----------
+    path : Path
+        The file that is read, named in error messages.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._values = array("d")
+        self._owners = array("q")
+        self._indices: dict[str, int] = {}  # of the bags, by name
+        self._first_rows: list[tuple[str, dict[str, str]]] = []  # of each bag: its place, and the bag's metadata
+        self._instance_labels: list[str] = []
+
+    def add(self, place: str, bag: Any, values: list[float], instance_label: Any = None, **metadata: Any) -> None:
+        """Add a row.
+
+        Parameters
+        ----------
+        place : str
+            Where the row is in the file, e.g. ``"line 2"``.
+        bag : object
+            The name of its bag.
+        values : list of float
+            Its features.
+        instance_label : object, default=None
+            Its own label; None if the file has no such labels.
+        **metadata : object
+            The label and the group of its bag, which must be the same in every row of the bag.
+        """
+        name = self._read_text(place, "bag", bag)
+        texts = {role: self._read_text(place, role, cell) for role, cell in metadata.items()}
+        if name not in self._indices:
+            self._indices[name] = len(self._first_rows)
+            self._first_rows.append((place, texts))
+        index = self._indices[name]
+        self._check_agreement(place, name, texts, *self._first_rows[index])
+        self._owners.append(index)
+        self._values.extend(values)
+        if instance_label is not None:
+            self._instance_labels.append(self._read_text(place, "instance label", instance_label))
+
+    def bags(self) -> Bags:
+        """Pack all rows."""
+        if not self._first_rows:
+            raise InputError(f"{self.path} has no rows; it needs one row per instance")
+        owners = np.frombuffer(self._owners, dtype=np.int64)
+        order = np.argsort(owners, kind="stable")
+        instances = np.frombuffer(self._values).reshape(len(owners), -1)[order]
+        roles = {role: [texts[role] for _, texts in self._first_rows] for role in self._first_rows[0][1]}
+        return Bags(
+            instances,
+            np.concatenate([[0], np.cumsum(np.bincount(owners))]),
+            labels=parse_labels(roles["label"]) if "label" in roles else None,
+            groups=np.array(roles["group"]) if "group" in roles else None,  # text: 1e3 and 1000 are two patients
+            names=np.array(list(self._indices)),
+            instance_labels=parse_labels(self._instance_labels)[order] if self._instance_labels else None,
+        )
+
+    def _read_text(self, place: str, role: str, cell: Any) -> str:
+        if is_missing_cell(cell):
+            raise InputError(f"{self.path}, {place}: the {role} is missing ({cell!r}); fill it in or delete the row")
+        return str(cell).strip().replace("\0", "")
+
+    def _check_agreement(
+        self, place: str, bag: str, texts: dict[str, str], first_place: str, first_texts: dict[str, str]
+    ) -> None:
+        for role, text in texts.items():
+            if first_texts[role] != text:
+                raise InputError(
+                    f"{self.path}, {place}: bag '{bag}' has the {role} {text!r}, but {first_texts[role]!r} in "
+                    f"{first_place}; every row of a bag must have the same {role}"
+                )

@@ -1,0 +1,5 @@
+"""Whole-slide images and plain images: tissue, tiles, features, bags."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

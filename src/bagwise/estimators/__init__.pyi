@@ -1,0 +1,65 @@
+__all__ = [
+    "BLOCK",
+    "DESCRIPTION",
+    "EMDD",
+    "METHODS",
+    "MISVM",
+    "PRESETS",
+    "Adjusted",
+    "Adjustment",
+    "BagClassifier",
+    "BagEstimator",
+    "ClassicalEstimator",
+    "Committee",
+    "DelegatingEstimator",
+    "Ensemble",
+    "FittedState",
+    "MIKernel",
+    "Method",
+    "MiFV",
+    "MiGraph",
+    "MiSVM",
+    "MiVLAD",
+    "MinimaxKernel",
+    "NaiveClassifier",
+    "PooledClassifier",
+    "Selected",
+    "SuperLearner",
+    "SupportGraphs",
+    "SupportSets",
+    "Voting",
+    "as_bags",
+    "build_method",
+    "compute_gram_matrix",
+    "encode_known_labels",
+    "encode_labels",
+    "get_preset",
+    "resolve_method_name",
+    "restore_attributes",
+    "to_plain",
+]
+
+from .base import BagEstimator
+from .calibration import Adjustment
+from .classical.bag_kernels import BLOCK, compute_gram_matrix
+from .classical.base import ClassicalEstimator, FittedState
+from .classical.em_dd import EMDD
+from .classical.mi_fv import MiFV
+from .classical.mi_graph import MiGraph, SupportGraphs
+from .classical.mi_kernel import MIKernel, SupportSets
+from .classical.mi_svm import MISVM, MiSVM
+from .classical.mi_vlad import MiVLAD
+from .classical.minimax_kernel import MinimaxKernel
+from .classical.naive import NaiveClassifier
+from .classical.pooled import PooledClassifier
+from .meta.adjusted import Adjusted
+from .meta.base import DelegatingEstimator
+from .meta.committee import Committee
+from .meta.ensemble import Ensemble
+from .meta.selected import Selected
+from .meta.super_learner import SuperLearner
+from .meta.voting import Voting
+from .network import BagClassifier
+from .registry import METHODS, PRESETS, Method, build_method, get_preset, resolve_method_name
+from .serialization import DESCRIPTION, restore_attributes, to_plain
+from .validation import as_bags, encode_known_labels, encode_labels

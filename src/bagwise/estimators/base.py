@@ -1,0 +1,261 @@
+"""The interface of every estimator of bags: that of scikit-learn, plus the weight of each instance.
+
+    fit(bags, y)   predict(bags)   predict_proba(bags)   weigh(bags)   score(bags, y)   save(folder)   load(folder)
+
+Targets are passed as y. The labels that bags carry are never read, so a prediction cannot leak them. Methods that can
+score single instances also have ``score_instances(bags)``.
+"""
+
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import Any, ClassVar, Literal, NamedTuple, TypeVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+from torch import Tensor
+
+from bagwise.arguments import check_whole_number
+from bagwise.bags import Bags, name_bag
+from bagwise.errors import InputError
+from bagwise.estimators.serialization import load_estimator, save_estimator
+from bagwise.estimators.validation import encode_labels, is_list_of_bags, make_singleton_bags
+from bagwise.nn import make_seed
+from bagwise.targets import EVEN, Likelihood, decide_classes, make_likelihood
+
+Estimator = TypeVar("Estimator", bound="BagEstimator")
+RandomState = int | np.random.RandomState | None  # types of the constructor parameters random_state, class_weight
+ClassWeight = Literal["balanced"] | dict[Any, float] | None
+MAX_CLASSES_SHOWN = 5  # in error messages
+
+
+class BagPredictions(NamedTuple):
+    """Predictions of an estimator for bags."""
+
+    probabilities: np.ndarray  # (n_bags, n_classes)
+    weights: np.ndarray  # (n_instances,)
+
+
+class BagEstimator(ClassifierMixin, BaseEstimator, ABC):
+    """Abstract base class of all classifiers of bags.
+
+    In every method ``X`` is one of: Bags; a list with one array of shape (n_instances, …) per bag; or a 2-D array, of
+    which each row is a bag with one instance. As in scikit-learn, constructors store their parameters unchanged and
+    ``fit`` checks them.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels in increasing order.
+    likelihood_ : Likelihood
+        The link between scores and probabilities.
+    instance_shape_ : tuple of int
+        The shape of an instance: (n_features,) or (height, width, channels).
+    n_features_in_ : int
+        The number of values per instance.
+    feature_names_in_ : ndarray of str
+        The column names; defined only if ``X`` was a data frame.
+    extractor_ : str or None
+        The feature extractor that the training bags name.
+    seed_ : int
+        The seed of this fit, derived from ``random_state``.
+    """
+
+    kinds: ClassVar[dict[str, type["BagEstimator"]]] = {}  # subclasses by class name, for ``load``
+
+    random_state: Any
+    classes_: np.ndarray
+    likelihood_: Likelihood
+    instance_shape_: tuple[int, ...]
+    n_features_in_: int
+    extractor_: str | None
+    seed_: int
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        BagEstimator.kinds[cls.__name__] = cls
+
+    @abstractmethod
+    def fit(self, X: Any, y: Any = None) -> "BagEstimator":
+        """Fit the estimator.
+
+        Parameters
+        ----------
+        X : Bags, list of array-like, or array-like of shape (n_bags, n_features)
+        y : array-like of shape (n_bags,)
+            One label per bag.
+
+        Returns
+        -------
+        BagEstimator
+            The estimator itself.
+        """
+
+    @abstractmethod
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Predict class probabilities.
+
+        Parameters
+        ----------
+        X : Bags, list of array-like, or array-like of shape (n_bags, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_bags, n_classes)
+            Columns are in the order of ``classes_``.
+        """
+
+    @abstractmethod
+    def weigh(self, X: Any) -> np.ndarray:
+        """Compute the weight of each instance in the prediction of its bag.
+
+        Parameters
+        ----------
+        X : Bags, list of array-like, or array-like of shape (n_bags, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_instances,)
+            Non-negative weights that sum to one within each bag.
+        """
+
+    @abstractmethod
+    def _content(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        """Return the fitted state to save: metadata that fits into JSON, and tensors by name."""
+
+    @abstractmethod
+    def _restore(self, metadata: dict[str, Any], tensors: dict[str, Tensor]) -> None:
+        """Set the fitted state returned by ``_content``; parameters, classes and shapes are set already."""
+
+    @property
+    def decision_threshold(self) -> float:
+        """The probability above which the second of two classes is predicted."""
+        return EVEN
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict class labels.
+
+        The most probable class is predicted; with two classes and a learned ``decision_threshold``, the second class
+        if its probability is above the threshold.
+
+        Parameters
+        ----------
+        X : Bags, list of array-like, or array-like of shape (n_bags, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_bags,)
+        """
+        probabilities = self.predict_proba(X)
+        return self.classes_[decide_classes(probabilities, self.decision_threshold)]
+
+    def predict_with_weights(self, X: Any) -> BagPredictions:
+        """Predict probabilities and instance weights together, where possible in one pass.
+
+        Parameters
+        ----------
+        X : Bags, list of array-like, or array-like of shape (n_bags, n_features)
+
+        Returns
+        -------
+        BagPredictions
+            The named tuple (probabilities, weights) of ``predict_proba`` and ``weigh``.
+        """
+        return BagPredictions(self.predict_proba(X), self.weigh(X))
+
+    def save(self, folder: str | Path) -> None:
+        """Save the fitted estimator to a folder of safetensors and JSON files, without pickle.
+
+        Parameters
+        ----------
+        folder : str or Path
+            Created if missing; a model saved there before is replaced.
+        """
+        check_is_fitted(self)
+        save_estimator(self, folder)
+
+    @classmethod
+    def load(cls: type[Estimator], folder: str | Path, **modules: Any) -> Estimator:
+        """Load a saved estimator of this class; ``BagEstimator.load`` loads any estimator.
+
+        Parameters
+        ----------
+        folder : str or Path
+            A folder written by ``save``.
+        **modules : nn.Module
+            Custom modules (``encoder``, ``pooling``, ``augmentation``) that the estimator was trained with. They are
+            not saved, so they must be passed again; they are compared with the saved description.
+
+        Returns
+        -------
+        BagEstimator
+        """
+        return load_estimator(cls, folder, modules)
+
+    def _check_training_input(self, X: Any, y: Any) -> tuple[Bags, np.ndarray]:
+        """Return bags and class numbers; set the attributes that hold classes, instance shape and seed."""
+        if y is None:
+            raise InputError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        if is_list_of_bags(X):
+            X = Bags.from_list(X)
+        if isinstance(X, Bags):
+            if hasattr(self, "feature_names_in_"):
+                del self.feature_names_in_
+        else:
+            rows, y = validate_data(self, X, y, dtype="numeric")
+            X = make_singleton_bags(rows)
+        self.classes_, targets = encode_labels(y, len(X))
+        self._check_classes()
+        self.likelihood_ = self._make_likelihood(len(self.classes_))
+        self.instance_shape_ = tuple(X.instance_shape)
+        self.n_features_in_ = int(np.prod(X.instance_shape))
+        self.extractor_ = X.extractor
+        self.seed_ = self._make_seed()
+        return X, targets
+
+    def _check_classes(self) -> None:
+        """Reject classes that the method cannot separate."""
+        return
+
+    def _make_likelihood(self, n_classes: int) -> Likelihood:
+        return make_likelihood(n_classes)
+
+    def _make_seed(self) -> int:
+        if self.random_state is None:
+            return make_seed()
+        if isinstance(self.random_state, int | np.integer):
+            return check_whole_number("random_state", self.random_state, minimum=0)
+        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+
+    def _check_bags(self, X: Any) -> Bags:
+        """Return bags to predict, whose instances have the shape that the estimator was trained on."""
+        check_is_fitted(self)
+        if is_list_of_bags(X):
+            X = Bags.from_list(X)
+        if not isinstance(X, Bags):
+            X = make_singleton_bags(validate_data(self, X, reset=False, dtype="numeric"))
+        if len(X) == 0:
+            raise InputError("there are no bags to predict; pass at least one")
+        if tuple(X.instance_shape) != self.instance_shape_:
+            raise InputError(
+                f"{name_bag(X.names, 0)} has {_describe_shape(X.instance_shape)}, the model needs "
+                f"{_describe_shape(self.instance_shape_)} (trained on {self._describe_training_bags()}); "
+                "pass instances of that shape"
+            )
+        if None not in (X.extractor, self.extractor_) and X.extractor != self.extractor_:
+            raise InputError(
+                f"the bags hold features of '{X.extractor}', the model was trained on those of '{self.extractor_}'; "
+                "they are not comparable even at equal width: extract the features again with "
+                f"'{self.extractor_}'"
+            )
+        return X
+
+    def _describe_training_bags(self) -> str:
+        classes = ", ".join(map(str, self.classes_.tolist()[:MAX_CLASSES_SHOWN]))
+        features = "" if self.extractor_ is None else f", features of {self.extractor_}"
+        return f"bags of the classes {classes}{features}"
+
+
+def _describe_shape(shape: tuple[int, ...]) -> str:
+    return f"{shape[0]} features" if len(shape) == 1 else "images of " + "×".join(map(str, shape))

@@ -1,0 +1,1 @@
+"""Classical methods: kernels, support vector machines, bag vectors, Diverse Density, scikit-learn classifiers."""

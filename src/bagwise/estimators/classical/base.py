@@ -1,0 +1,228 @@
+"""The base class of the classical methods: rows scaled by the training bags, a score per bag, calibrated probabilities.
+
+A method is one file with two classes. A subclass of ``FittedState`` is a frozen dataclass of arrays and numbers, which
+can be saved without pickle; scores and weights are pure functions of its fields, so a loaded model predicts the same
+bits. A subclass of ``ClassicalEstimator`` defines the parameters and ``_learn``, which returns the state.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import fields, is_dataclass
+from typing import Any, ClassVar, TypeVar, get_type_hints
+
+import numpy as np
+import torch
+from sklearn.utils.metaestimators import available_if
+from torch import Tensor
+
+from bagwise.arguments import check_bool, check_real_number
+from bagwise.bags import Bags
+from bagwise.errors import InputError
+from bagwise.estimators.base import BagEstimator
+from bagwise.estimators.calibration import check_folds, compute_held_out_scores, fit_slope
+from bagwise.nn import Scaling, fit_scaling
+
+State = TypeVar("State")
+
+
+class FittedState(ABC):
+    """Abstract base class of the fitted state of a classical method.
+
+    Subclasses are frozen dataclasses whose fields are arrays, numbers, or dataclasses of these. In all methods ``bags``
+    hold scaled, flattened rows of shape (n_instances, width). A state that can score single instances also has a
+    method ``instance_scores(bags)``, which returns an array of shape (n_instances, n_scores).
+    """
+
+    @abstractmethod
+    def scores(self, bags: Bags) -> np.ndarray:
+        """Score the bags.
+
+        Parameters
+        ----------
+        bags : Bags
+
+        Returns
+        -------
+        ndarray of shape (n_bags, n_scores)
+            One score for two classes, else one score per class.
+        """
+
+    @abstractmethod
+    def shares(self, bags: Bags) -> np.ndarray:
+        """Compute the weight of each instance.
+
+        Parameters
+        ----------
+        bags : Bags
+
+        Returns
+        -------
+        ndarray of shape (n_instances,)
+            Non-negative weights that sum to one within each bag.
+        """
+
+
+def _can_score_instances(estimator: Any) -> bool:
+    return hasattr(estimator.learns, "instance_scores")
+
+
+class ClassicalEstimator(BagEstimator):
+    """Abstract base class of the classical methods.
+
+    Subclasses set ``learns``, the class of their fitted state, and implement ``_learn``. Besides their own parameters
+    they have the following.
+
+    Parameters
+    ----------
+    standardize : bool, default=True
+        Scale each feature (or channel) to the mean and standard deviation of the training instances.
+    calibration : int, default=3
+        Number of folds of the training bags whose held-out scores determine the slope of the probabilities; 0 sets
+        the slope to one.
+    random_state : int, RandomState or None, default=None
+        An int makes every fit the same.
+
+    Attributes
+    ----------
+    learned_ : FittedState
+        The fitted state of the method.
+    scaling_ : Scaling
+        The centre and scale of each feature.
+    slope_ : float
+        The factor by which scores are multiplied before the link function.
+    """
+
+    learns: ClassVar[type[FittedState]]
+    multi_class: ClassVar[bool] = True  # False for methods that only ask whether a bag holds a positive instance
+
+    standardize: Any
+    calibration: Any
+    learned_: Any
+    scaling_: Scaling
+    slope_: float
+
+    @abstractmethod
+    def _learn(self, bags: Bags, targets: np.ndarray, seed: int) -> FittedState:
+        """Fit the method to class numbers and unlabelled bags of scaled rows, (n_instances, width) of float64."""
+
+    def fit(self, X: Any, y: Any = None) -> "ClassicalEstimator":
+        """Fit the method.
+
+        Parameters
+        ----------
+        X : Bags, list of array-like, or array-like of shape (n_bags, n_features)
+        y : array-like of shape (n_bags,)
+            One label per bag.
+
+        Returns
+        -------
+        ClassicalEstimator
+        """
+        bags, targets = self._check_training_input(X, y)
+        check_folds(self.calibration)
+        check_bool("standardize", self.standardize)
+        self.scaling_ = fit_scaling(bags.instances, self.standardize)
+        self.learned_ = self._learn(scale_bags(bags, self.scaling_), targets, self.seed_)
+        self.slope_ = self._calibrate(bags, targets)
+        return self
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Compute scores: (n_bags,) for two classes, else (n_bags, n_classes)."""
+        scores = self._compute_scores(X)
+        return self.likelihood_.decisions(scores)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        scores = torch.from_numpy(self._compute_scores(X)) * self.slope_
+        return self.likelihood_.probabilities(scores).numpy()
+
+    def weigh(self, X: Any) -> np.ndarray:
+        bags = self._check_bags(X)
+        return normalize_weights(self.learned_.shares(scale_bags(bags, self.scaling_)), bags)
+
+    @available_if(_can_score_instances)
+    def score_instances(self, X: Any) -> np.ndarray:
+        """Score each instance as a bag of its own: (n_instances,) for two classes, else (n_instances, n_classes)."""
+        bags = self._check_bags(X)
+        return self.likelihood_.decisions(self.learned_.instance_scores(scale_bags(bags, self.scaling_)))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = self.multi_class
+        return tags
+
+    def _check_classes(self) -> None:
+        if len(self.classes_) > 2 and not self.multi_class:
+            raise InputError(
+                "Only binary classification is supported. The type of the target is multiclass: "
+                f"{type(self).__name__} asks whether a bag holds a positive instance, and y has {len(self.classes_)} "
+                "classes; use attention, a set kernel, or one class against the rest"
+            )
+
+    def _compute_scores(self, X: Any) -> np.ndarray:
+        bags = self._check_bags(X)
+        return self.learned_.scores(scale_bags(bags, self.scaling_))
+
+    def _calibrate(self, bags: Bags, targets: np.ndarray) -> float:
+        """Fit the slope of the probabilities to scores of held-out bags."""
+
+        def score_held_out(training: np.ndarray, held_out: np.ndarray) -> np.ndarray:
+            scaling = fit_scaling(bags[training].instances, self.standardize)
+            learned = self._learn(scale_bags(bags[training], scaling), targets[training], self.seed_)
+            return learned.scores(scale_bags(bags[held_out], scaling))
+
+        rows, scores = compute_held_out_scores(score_held_out, targets, bags.groups, self.calibration, self.seed_)
+        return fit_slope(self.likelihood_, scores, targets[rows]) if len(rows) else 1.0
+
+    def _content(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        state = state_to_arrays(self.learned_, "learned.")
+        return {"slope": self.slope_}, {**scaling_to_tensors(self.scaling_), **state}
+
+    def _restore(self, metadata: dict[str, Any], tensors: dict[str, Tensor]) -> None:
+        self.slope_ = check_real_number("slope", metadata["slope"])
+        self.scaling_ = scaling_from_tensors(tensors)
+        self.learned_ = state_from_arrays(self.learns, tensors, "learned.")
+
+
+def scale_bags(bags: Bags, scaling: Scaling) -> Bags:
+    """Return the bags as scaled, flattened rows and nothing else: there are no labels to leak."""
+    return Bags.trusted(instances=scaling.rows(bags.instances), offsets=bags.offsets)
+
+
+def normalize_weights(weights: np.ndarray, bags: Bags) -> np.ndarray:
+    """Divide weights by their sum in the bag, so that a single instance has a weight of exactly one."""
+    return weights / np.add.reduceat(weights, bags.offsets[:-1]).repeat(bags.sizes)
+
+
+def scaling_to_tensors(scaling: Scaling) -> dict[str, Tensor]:
+    """Return the fields of a scaling by name."""
+    return {name: torch.from_numpy(value) for name, value in scaling._asdict().items()}
+
+
+def scaling_from_tensors(tensors: dict[str, Tensor]) -> Scaling:
+    """Invert ``scaling_to_tensors``."""
+    return Scaling(tensors["center"].numpy(), tensors["scale"].numpy())
+
+
+def state_to_arrays(state: Any, prefix: str = "") -> dict[str, Tensor]:
+    """Return the fields of a dataclass as tensors; those of a nested dataclass are named "field.nested field"."""
+    tensors: dict[str, Tensor] = {}
+    for field in fields(state):
+        value, name = getattr(state, field.name), prefix + field.name
+        if is_dataclass(value):
+            tensors |= state_to_arrays(value, f"{name}.")
+        else:
+            tensors[name] = torch.from_numpy(np.array(value))
+    return tensors
+
+
+def state_from_arrays(state_class: type[State], tensors: dict[str, Tensor], prefix: str = "") -> State:
+    """Invert ``state_to_arrays``."""
+    hints = get_type_hints(state_class)
+    values: dict[str, Any] = {}
+    for field in fields(state_class):  # type: ignore[arg-type]
+        hint, name = hints[field.name], prefix + field.name
+        if is_dataclass(hint):
+            values[field.name] = state_from_arrays(hint, tensors, f"{name}.")  # type: ignore[arg-type]
+        else:
+            array = tensors[name].numpy()
+            values[field.name] = hint(array) if hint in (int, float, bool) else array
+    return state_class(**values)

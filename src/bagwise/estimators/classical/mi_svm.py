@@ -1,0 +1,245 @@
+"""mi-SVM and MI-SVM (Andrews, Tsochantaridis & Hofmann 2003): support vector machines of instances."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from bagwise.bags import Bags
+from bagwise.estimators.base import ClassWeight, RandomState
+from bagwise.estimators.classical.alternation import LatentVariables, select_winners
+from bagwise.estimators.classical.base import ClassicalEstimator
+from bagwise.estimators.classical.hyperplanes import TrainingPoints
+from bagwise.estimators.classical.kernel_machine import Gamma
+from bagwise.estimators.classical.support_vectors import SupportVectors, compute_costs, fit_support_vectors
+
+
+@dataclass(frozen=True)
+class InstanceLabels(LatentVariables):
+    """The latent variables of mi-SVM: the labels, −1 or 1, of the instances of positive bags."""
+
+    offsets: np.ndarray
+    positive: np.ndarray  # (n_instances,): whether the bag of the instance is positive
+    costs: np.ndarray  # (n_instances,)
+
+    def initial_assignment(self) -> np.ndarray:
+        return np.where(self.positive, 1, -1)
+
+    def best_assignment(self, scores: np.ndarray) -> np.ndarray:
+        return np.where(self.positive & ((scores > 0) | select_winners(scores, self.offsets)), 1, -1)
+
+    def make_points(self, assignment: np.ndarray) -> TrainingPoints:
+        return TrainingPoints(assignment, self.costs)
+
+
+class MiSVM(ClassicalEstimator):
+    """mi-SVM: a support vector machine of instances whose labels are latent, within the constraints of the bags.
+
+        min over f, y   ½|w|² + C Σᵢ max(0, 1 − yᵢ f(xᵢ))        every instance of a negative bag has y = −1,
+                                                                every positive bag has at least one y = 1
+
+    (Andrews, Tsochantaridis & Hofmann, *Support vector machines for multiple-instance learning*, NIPS 2003). Start with
+    y = 1 in positive bags; fit f; set y = sign f there, and y = 1 for the maximum of f in a bag without any; repeat
+    until y does not change. This y is optimal for f (the loss is a sum, and a bag without positive instances pays least
+    at the maximum of f), so the objective never increases. For the same reason "balanced" weights an instance by the
+    class of its bag, not by its latent label.
+
+    Two classes only; the second class in increasing order is the positive one.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Cost of an error; a large value fits the training bags more closely.
+    kernel : {"rbf", "linear"}, default="rbf"
+        The kernel between instances.
+    gamma : float or {"scale"}, default="scale"
+        γ of the rbf kernel; "scale" is 1 / (number of features · their variance).
+    components : int or None, default=None
+        None for the exact kernel (up to 30,000 instances), or the number of landmarks of a Nyström approximation: 300
+        to 1,000 are enough for any number of instances.
+    class_weight : {"balanced"}, dict or None, default=None
+        Factor of each class on the cost; with "balanced" errors in positive and in negative bags cost the same in
+        total.
+    max_iterations : int, default=100
+        Maximum number of fits of a plane.
+    standardize : bool, default=True
+        Scale each feature (or channel) to the mean and standard deviation of the training instances.
+    calibration : int, default=3
+        Number of folds for calibrated probabilities; 0 for none.
+    random_state : int, RandomState or None, default=None
+        An int makes every fit the same.
+
+    Attributes
+    ----------
+    learned_ : SupportVectors
+        The decision function of instances, ``learned_.function``, and whether the fit converged.
+    objective_ : ndarray
+        The objective after each fit of a plane.
+
+    Examples
+    --------
+    >>> from bagwise.data.datasets import load_dataset
+    >>> bags = load_dataset("needles", n_bags=60)
+    >>> model = MiSVM(random_state=0).fit(bags, bags.labels)
+    >>> model.predict(bags).shape, model.score_instances(bags).shape == (bags.n_instances,)
+    ((60,), True)
+    """
+
+    learns = SupportVectors
+    multi_class = False
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        kernel: Literal["rbf", "linear"] = "rbf",
+        gamma: Gamma = "scale",
+        components: int | None = None,
+        class_weight: ClassWeight = None,
+        max_iterations: int = 100,
+        standardize: bool = True,
+        calibration: int = 3,
+        random_state: RandomState = None,
+    ) -> None:
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.components = components
+        self.class_weight = class_weight
+        self.max_iterations = max_iterations
+        self.standardize = standardize
+        self.calibration = calibration
+        self.random_state = random_state
+
+    @property
+    def objective_(self) -> np.ndarray:
+        """The objective after each fit of a plane: it never increases."""
+        return self.learned_.objectives
+
+    def _learn(self, bags: Bags, targets: np.ndarray, seed: int) -> SupportVectors:
+        return fit_support_vectors(self, bags.instances, self._make_latent(bags, targets == 1), seed)
+
+    def _make_latent(self, bags: Bags, positive: np.ndarray) -> InstanceLabels:
+        of_instances = positive[bags.owners]
+        costs = compute_costs(self.C, self.class_weight, self.classes_, of_instances)
+        return InstanceLabels(offsets=bags.offsets, positive=of_instances, costs=costs)
+
+
+@dataclass(frozen=True)
+class Witnesses(LatentVariables):
+    """The latent variables of MI-SVM: the share of each instance in its point.
+
+    A positive bag is one point, and every negative instance is one point.
+    """
+
+    offsets: np.ndarray  # of the rows of each point
+    positive: np.ndarray  # (n_points,)
+    costs: np.ndarray  # (n_points,)
+
+    def initial_assignment(self) -> np.ndarray:
+        sizes = np.diff(self.offsets)
+        return np.repeat(1.0 / sizes, sizes)
+
+    def best_assignment(self, scores: np.ndarray) -> np.ndarray:
+        return select_winners(scores, self.offsets).astype(float)
+
+    def make_points(self, assignment: np.ndarray) -> TrainingPoints:
+        layout = (assignment, np.arange(len(assignment)), self.offsets)
+        shares = csr_array(layout, shape=(len(self.positive), len(assignment)), copy=True)  # changed in place below
+        shares.eliminate_zeros()
+        return TrainingPoints(np.where(self.positive, 1, -1), self.costs, shares)
+
+
+class MISVM(ClassicalEstimator):
+    """MI-SVM: a support vector machine of instances with one witness per positive bag.
+
+        min over f   ½|w|² + C Σ_positive bags max(0, 1 − maxₖ f(xₖ)) + C Σ_instances of negative bags max(0, 1 + f(xᵢ))
+
+    (Andrews, Tsochantaridis & Hofmann, *Support vector machines for multiple-instance learning*, NIPS 2003). Start with
+    the mean of each positive bag; fit f to the witnesses against all negative instances; take the instance of maximum f
+    as the witness; repeat until the witnesses do not change. Two choices: the article has one slack per negative bag;
+    here each negative instance has its own, as in an ordinary support vector machine. And the mean is taken in the
+    space of the kernel, where f(mean) = mean of f ≤ max of f, so that the objective cannot increase at the first choice
+    of witnesses either (for the linear kernel it is the mean of the rows).
+
+    Two classes only; the second class in increasing order is the positive one.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Cost of an error; a large value fits the training bags more closely.
+    kernel : {"rbf", "linear"}, default="rbf"
+        The kernel between instances.
+    gamma : float or {"scale"}, default="scale"
+        γ of the rbf kernel; "scale" is 1 / (number of features · their variance).
+    components : int or None, default=None
+        None for the exact kernel (up to 30,000 instances), or the number of landmarks of a Nyström approximation: 300
+        to 1,000 are enough for any number of instances.
+    class_weight : {"balanced"}, dict or None, default=None
+        Factor of each class on the cost; with "balanced" errors in positive and in negative bags cost the same in
+        total.
+    max_iterations : int, default=100
+        Maximum number of fits of a plane.
+    standardize : bool, default=True
+        Scale each feature (or channel) to the mean and standard deviation of the training instances.
+    calibration : int, default=3
+        Number of folds for calibrated probabilities; 0 for none.
+    random_state : int, RandomState or None, default=None
+        An int makes every fit the same.
+
+    Attributes
+    ----------
+    learned_ : SupportVectors
+        The decision function of instances, ``learned_.function``, and whether the fit converged.
+    objective_ : ndarray
+        The objective after each fit of a plane.
+
+    Examples
+    --------
+    >>> from bagwise.data.datasets import load_dataset
+    >>> bags = load_dataset("needles", n_bags=60)
+    >>> model = MISVM(random_state=0).fit(bags, bags.labels)
+    >>> model.weigh(bags)[:bags.sizes[0]].max()
+    np.float64(1.0)
+    """
+
+    learns = SupportVectors
+    multi_class = False
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        kernel: Literal["rbf", "linear"] = "rbf",
+        gamma: Gamma = "scale",
+        components: int | None = None,
+        class_weight: ClassWeight = None,
+        max_iterations: int = 100,
+        standardize: bool = True,
+        calibration: int = 3,
+        random_state: RandomState = None,
+    ) -> None:
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.components = components
+        self.class_weight = class_weight
+        self.max_iterations = max_iterations
+        self.standardize = standardize
+        self.calibration = calibration
+        self.random_state = random_state
+
+    @property
+    def objective_(self) -> np.ndarray:
+        """The objective after each fit of a plane: it never increases."""
+        return self.learned_.objectives
+
+    def _learn(self, bags: Bags, targets: np.ndarray, seed: int) -> SupportVectors:
+        return fit_support_vectors(self, bags.instances, self._make_latent(bags, targets == 1), seed)
+
+    def _make_latent(self, bags: Bags, positive: np.ndarray) -> Witnesses:
+        starts = ~positive[bags.owners]
+        starts[bags.offsets[:-1]] = True
+        offsets = np.append(np.flatnonzero(starts), bags.n_instances)
+        of_points = positive[bags.owners[offsets[:-1]]]
+        costs = compute_costs(self.C, self.class_weight, self.classes_, of_points)
+        return Witnesses(offsets=offsets, positive=of_points, costs=costs)

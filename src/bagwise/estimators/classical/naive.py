@@ -1,0 +1,104 @@
+"""The naive baseline: every instance inherits the label of its bag, and a scikit-learn classifier is fitted to them.
+
+    mean    p(Y = c | X) = meanₖ p(c | xₖ)
+    max     score(X) = maxₖ score(xₖ), separately for each class
+
+A score is the log-odds of the second of two classes, else the log-probability of each class. Weights are those of the
+pooling: 1/K for the mean, all for the maximum (averaged over the scores if there are several).
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+
+from bagwise.arguments import choose_by_name
+from bagwise.bags import Bags
+from bagwise.estimators.base import RandomState
+from bagwise.estimators.classical.base import scale_bags
+from bagwise.estimators.classical.wrapped import LearnedClassifier, WrappingEstimator
+from bagwise.nn.pooling import Max, Mean, Pooled, PoolingSettings
+from bagwise.targets import make_likelihood
+from bagwise.training import array_to_tensor
+
+POOLINGS = {"mean": Mean, "max": Max}
+
+
+@dataclass(frozen=True)
+class LearnedNaive(LearnedClassifier):
+    """A classifier of instances, and the pooling of its scores."""
+
+    classifier: Any
+    pooling: str
+
+    def instance_scores(self, bags: Bags) -> np.ndarray:
+        """Score each instance: (n_instances, n_scores)."""
+        return self.classifier_scores(bags.instances)
+
+    def scores(self, bags: Bags) -> np.ndarray:
+        return self._pool(bags).values.numpy()
+
+    def shares(self, bags: Bags) -> np.ndarray:
+        return self._pool(bags).weights.numpy().mean(axis=1)
+
+    def _pool(self, bags: Bags) -> Pooled:
+        scores = self.instance_scores(bags)
+        likelihood = make_likelihood(len(self.classifier.classes_))
+        pooling_class = choose_by_name(self.pooling, POOLINGS, "pooling")
+        pooling = pooling_class.for_scores(scores.shape[1], likelihood, PoolingSettings())
+        return pooling(array_to_tensor(scores), array_to_tensor(bags.offsets))
+
+
+class NaiveClassifier(WrappingEstimator):
+    """A scikit-learn classifier fitted to instances with the labels of their bags.
+
+    Parameters
+    ----------
+    estimator : classifier or None, default=None
+        A scikit-learn classifier; None uses ``ExtraTreesClassifier()``.
+    pooling : {"mean", "max"}, default="mean"
+        The mean of the instance probabilities, or the maximum of the instance scores.
+    standardize : bool, default=True
+        Scale each feature (or channel) to the mean and standard deviation of the training instances.
+    random_state : int, RandomState or None, default=None
+        An int makes every fit the same; it seeds the classifier wherever the classifier has no seed of its own.
+
+    Attributes
+    ----------
+    learned_ : LearnedNaive
+        The fitted classifier, ``learned_.classifier``.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from bagwise.data.datasets import load_dataset
+    >>> bags = load_dataset("needles", n_bags=60)
+    >>> model = NaiveClassifier(LogisticRegression(), pooling="max").fit(bags, bags.labels)
+    >>> model.predict_proba(bags).shape, model.score_instances(bags).shape == (bags.n_instances,)
+    ((60, 2), True)
+    """
+
+    def __init__(
+        self,
+        estimator: ClassifierMixin | None = None,
+        pooling: Literal["mean", "max"] = "mean",
+        standardize: bool = True,
+        random_state: RandomState = None,
+    ) -> None:
+        self.estimator = estimator
+        self.pooling = pooling
+        self.standardize = standardize
+        self.random_state = random_state
+
+    def score_instances(self, X: Any) -> np.ndarray:
+        """Score each instance: (n_instances,) for two classes, else (n_instances, n_classes)."""
+        bags = self._check_bags(X)
+        return self.likelihood_.decisions(self.learned_.instance_scores(scale_bags(bags, self.scaling_)))
+
+    def _learn(self, bags: Bags, targets: np.ndarray, seed: int) -> LearnedNaive:
+        choose_by_name(self.pooling, POOLINGS, "pooling")
+        return self._wrap(self._fit_classifier(bags.instances, targets.repeat(bags.sizes), seed))
+
+    def _wrap(self, classifier: Any) -> LearnedNaive:
+        return LearnedNaive(classifier, self.pooling)

@@ -1,0 +1,154 @@
+"""The base class of the methods that fit a scikit-learn classifier to rows computed from bags.
+
+Probabilities are those of the classifier. For a classifier without ``predict_proba`` the decision function is taken
+as log-odds; for better probabilities wrap it in ``CalibratedClassifierCV``.
+"""
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+import torch
+from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.ensemble import ExtraTreesClassifier
+from torch import Tensor
+
+from bagwise.arguments import check_bool, describe_value
+from bagwise.bags import Bags
+from bagwise.errors import InputError
+from bagwise.estimators.base import BagEstimator
+from bagwise.estimators.classical.base import (
+    FittedState,
+    normalize_weights,
+    scale_bags,
+    scaling_from_tensors,
+    scaling_to_tensors,
+)
+from bagwise.estimators.classical.skops_files import dump_classifier, load_classifier
+from bagwise.nn import Purpose, Scaling, fit_scaling, random_integer
+from bagwise.targets import Likelihood, clip_log, make_likelihood
+
+
+class LearnedClassifier(FittedState):
+    """Abstract base class of the fitted states: a fitted classifier, and how rows are computed from bags."""
+
+    classifier: Any
+
+    def classifier_scores(self, rows: np.ndarray) -> np.ndarray:
+        """Score rows: (n_rows, n_scores), one score for two classes, else one per class."""
+        likelihood = make_likelihood(len(self.classifier.classes_))
+        if not hasattr(self.classifier, "predict_proba"):
+            return self.classifier.decision_function(rows).reshape(len(rows), likelihood.n_scores)
+        return compute_scores(self.classifier.predict_proba(rows), likelihood)
+
+
+class WrappingEstimator(BagEstimator):
+    """Abstract base class of the methods that fit a scikit-learn classifier to rows computed from bags.
+
+    Parameters
+    ----------
+    estimator : classifier or None, default=None
+        A scikit-learn classifier; None uses ``ExtraTreesClassifier()``.
+    standardize : bool, default=True
+        Scale each feature (or channel) to the mean and standard deviation of the training instances.
+    random_state : int, RandomState or None, default=None
+        An int makes every fit the same; it seeds the classifier wherever the classifier has no seed of its own.
+
+    Attributes
+    ----------
+    learned_ : LearnedClassifier
+        The fitted classifier, ``learned_.classifier``, and its input.
+    scaling_ : Scaling
+        The centre and scale of each feature.
+    """
+
+    estimator: Any
+    standardize: Any
+    learned_: Any
+    scaling_: Scaling
+
+    @abstractmethod
+    def _learn(self, bags: Bags, targets: np.ndarray, seed: int) -> LearnedClassifier:
+        """Fit the classifier to class numbers and unlabelled bags of scaled rows, (n_instances, width) of float64."""
+
+    @abstractmethod
+    def _wrap(self, classifier: Any) -> LearnedClassifier:
+        """Return the fitted state with a fitted classifier."""
+
+    def fit(self, X: Any, y: Any = None) -> "WrappingEstimator":
+        """Fit the classifier.
+
+        Parameters
+        ----------
+        X : Bags, list of array-like, or array-like of shape (n_bags, n_features)
+        y : array-like of shape (n_bags,)
+            One label per bag.
+
+        Returns
+        -------
+        WrappingEstimator
+        """
+        bags, targets = self._check_training_input(X, y)
+        check_bool("standardize", self.standardize)
+        self.scaling_ = fit_scaling(bags.instances, self.standardize)
+        self.learned_ = self._learn(scale_bags(bags, self.scaling_), targets, self.seed_)
+        return self
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Compute scores: (n_bags,) for two classes, else (n_bags, n_classes)."""
+        scores = self._compute_scores(X)
+        return self.likelihood_.decisions(scores)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        scores = torch.from_numpy(self._compute_scores(X))
+        return self.likelihood_.probabilities(scores).numpy()
+
+    def weigh(self, X: Any) -> np.ndarray:
+        bags = self._check_bags(X)
+        return normalize_weights(self.learned_.shares(scale_bags(bags, self.scaling_)), bags)
+
+    def _compute_scores(self, X: Any) -> np.ndarray:
+        bags = self._check_bags(X)
+        return self.learned_.scores(scale_bags(bags, self.scaling_))
+
+    def _fit_classifier(self, rows: np.ndarray, targets: np.ndarray, seed: int) -> Any:
+        """Fit a copy of the classifier, seeded wherever it has no seed."""
+        template = ExtraTreesClassifier() if self.estimator is None else self.estimator
+        _check_classifier(template)
+        classifier = clone(template)
+        unseeded = [name for name, value in sorted(classifier.get_params().items()) if _is_missing_seed(name, value)]
+        seeds = {
+            name: random_integer(seed, Purpose.INITIALIZATION, index) % (1 << 32) for index, name in enumerate(unseeded)
+        }
+        return classifier.set_params(**seeds).fit(rows, targets)
+
+    def _content(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        return {}, {**scaling_to_tensors(self.scaling_), "classifier": dump_classifier(self.learned_.classifier)}
+
+    def _restore(self, metadata: dict[str, Any], tensors: dict[str, Tensor]) -> None:
+        self.scaling_ = scaling_from_tensors(tensors)
+        self.learned_ = self._wrap(load_classifier(tensors["classifier"]))
+
+
+def compute_scores(probabilities: np.ndarray, likelihood: Likelihood) -> np.ndarray:
+    """Return the scores that have these probabilities."""
+    return likelihood.scores(clip_log(probabilities)).numpy()
+
+
+def _check_classifier(classifier: Any) -> None:
+    is_known = isinstance(classifier, BaseEstimator) and is_classifier(classifier)
+    if not is_known or not (hasattr(classifier, "predict_proba") or hasattr(classifier, "decision_function")):
+        raise InputError(
+            f"estimator is {describe_value(classifier)}; it must be a scikit-learn classifier with predict_proba or "
+            "decision_function, e.g. LogisticRegression()"
+        )
+    shapes = [value for name, value in classifier.get_params().items() if name.endswith("decision_function_shape")]
+    if "ovo" in shapes:
+        raise InputError(
+            "the classifier has decision_function_shape='ovo', a score per pair of classes; "
+            "set decision_function_shape='ovr'"
+        )
+
+
+def _is_missing_seed(name: str, value: Any) -> bool:
+    return value is None and name.split("__")[-1] == "random_state"

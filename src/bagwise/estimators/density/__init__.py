@@ -1,1 +1,0 @@
-"""Diverse Density: concepts as points near every positive bag."""

@@ -1,1 +1,0 @@
-"""Estimators that hold other estimators."""

@@ -1,1 +1,0 @@
-"""Kernels between bags, and the support vector machines that use them."""

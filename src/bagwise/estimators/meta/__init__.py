@@ -1,0 +1,1 @@
+"""Meta-estimators, which fit and combine other estimators."""

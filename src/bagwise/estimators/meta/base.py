@@ -1,0 +1,128 @@
+"""Helpers that all meta-estimators share, and the base class of those that delegate to one fitted estimator."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
+from torch import Tensor
+
+from bagwise.arguments import describe_value
+from bagwise.errors import InputError
+from bagwise.estimators.base import BagEstimator, BagPredictions
+from bagwise.estimators.classical.pooled import PooledClassifier
+
+COMMON_ATTRIBUTES = ("classes_", "instance_shape_", "n_features_in_", "extractor_")
+
+
+def get_single_estimator(estimator: Any) -> dict[str, Any]:
+    """Return the parameter ``estimator`` by its name in messages; None is replaced by PooledClassifier()."""
+    return {"estimator": PooledClassifier() if estimator is None else estimator}
+
+
+def get_named_estimators(estimators: Any) -> dict[str, Any]:
+    """Return the members of the parameter ``estimators`` by their names in messages."""
+    if not isinstance(estimators, dict) or not estimators:
+        raise InputError(
+            f"estimators is {describe_value(estimators)}; it must be a dict of named estimators, e.g. "
+            "{'trees': PooledClassifier(), 'kernel': MIKernel()}"
+        )
+    return {f"estimators['{name}']": estimator for name, estimator in estimators.items()}
+
+
+def check_estimators(estimators: dict[str, Any]) -> list[BagEstimator]:
+    """Return the estimators if all of them are estimators of bags."""
+    for name, estimator in estimators.items():
+        if not isinstance(estimator, BagEstimator):
+            raise InputError(
+                f"{name} is {describe_value(estimator)}; it must be an estimator of bags, e.g. BagClassifier()"
+            )
+    return list(estimators.values())
+
+
+def support_many_classes(estimators: dict[str, Any]) -> bool:
+    """Return whether every estimator supports more than two classes."""
+    return all(get_tags(estimator).classifier_tags.multi_class for estimator in estimators.values())
+
+
+def can_score_instances(meta_estimator: Any) -> bool:
+    """Return whether every wrapped estimator can score instances."""
+    return all(hasattr(estimator, "score_instances") for estimator in meta_estimator._get_estimators().values())
+
+
+def restore_member(
+    meta_estimator: BagEstimator, member: BagEstimator, seed: int, metadata: dict[str, Any], tensors: dict[str, Tensor]
+) -> None:
+    """Set the attributes that a member shares with its meta-estimator, then its own fitted state."""
+    for name in COMMON_ATTRIBUTES:
+        setattr(member, name, getattr(meta_estimator, name))
+    member.likelihood_ = member._make_likelihood(len(meta_estimator.classes_))
+    member.seed_ = seed
+    member._restore(metadata, tensors)
+
+
+class DelegatingEstimator(BagEstimator):
+    """Abstract base class of the meta-estimators that fit one estimator and delegate predictions to it.
+
+    Parameters
+    ----------
+    estimator : BagEstimator or None, default=None
+        Any estimator of bags; None uses ``PooledClassifier()``.
+
+    Attributes
+    ----------
+    model_ : BagEstimator
+        The fitted copy of ``estimator``.
+    """
+
+    estimator: Any
+    model_: Any
+
+    @property
+    def decision_threshold(self) -> float:
+        return self.model_.decision_threshold
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        bags = self._check_bags(X)
+        return self.model_.predict_proba(bags)
+
+    def weigh(self, X: Any) -> np.ndarray:
+        bags = self._check_bags(X)
+        return self.model_.weigh(bags)
+
+    def predict_with_weights(self, X: Any) -> BagPredictions:
+        bags = self._check_bags(X)
+        return self.model_.predict_with_weights(bags)
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Compute the scores of the fitted estimator: (n_bags,) for two classes, else (n_bags, n_classes)."""
+        bags = self._check_bags(X)
+        return self.model_.decision_function(bags)
+
+    @available_if(can_score_instances)
+    def score_instances(self, X: Any) -> np.ndarray:
+        """Score each instance by the fitted estimator: (n_instances,) for two classes."""
+        bags = self._check_bags(X)
+        return self.model_.score_instances(bags)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = support_many_classes(self._get_estimators())
+        return tags
+
+    def _get_estimators(self) -> dict[str, Any]:
+        return get_single_estimator(self.estimator)
+
+    def _copy_estimator(self, **parameters: Any) -> Any:
+        """Copy the estimator with other parameters, and with the seed of this fit if it has none."""
+        (template,) = check_estimators(self._get_estimators())
+        seed = {"random_state": self.seed_} if template.get_params().get("random_state", 0) is None else {}
+        return clone(template).set_params(**seed, **parameters)
+
+    def _content(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        return self.model_._content()
+
+    def _restore(self, metadata: dict[str, Any], tensors: dict[str, Tensor]) -> None:
+        self.model_ = self._copy_estimator()
+        restore_member(self, self.model_, self.seed_, metadata, tensors)

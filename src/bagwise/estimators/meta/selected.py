@@ -1,0 +1,166 @@
+"""A meta-estimator that selects parameters on folds of the training bags (nested selection): no test bag is used."""
+
+from typing import Any
+
+import numpy as np
+import torch
+from sklearn.base import clone
+from sklearn.model_selection import ParameterGrid
+from torch import Tensor
+
+from bagwise.arguments import check_whole_number, describe_value, suggest_name
+from bagwise.bags import Bags, make_stratified_folds
+from bagwise.errors import InputError
+from bagwise.estimators.base import BagEstimator, RandomState
+from bagwise.estimators.meta.base import DelegatingEstimator
+from bagwise.estimators.serialization import from_plain, to_plain
+from bagwise.nn import Purpose, random_integer
+from bagwise.targets import clip_log
+
+Folds = list[tuple[np.ndarray, np.ndarray]]  # of each fold: training rows, held-out rows
+
+
+class Selected(DelegatingEstimator):
+    """An estimator whose parameters are selected from a grid, on folds of the training bags.
+
+    For each setting of the grid the estimator is fitted on the folds and evaluated on the held-out bags by mean error +
+    mean loss, the criterion by which the paper chooses its epoch. The best setting is then fitted on all training bags.
+
+    Parameters
+    ----------
+    estimator : BagEstimator or None, default=None
+        Any estimator of bags; None uses ``PooledClassifier()``.
+    grid : dict of lists or None, default=None
+        The values to try for each parameter; every combination is tried. None tries the estimator as it is.
+    folds : int, default=3
+        Number of folds, stratified by class; groups of bags stay together.
+    random_state : int, RandomState or None, default=None
+        An int makes every fit the same.
+
+    Attributes
+    ----------
+    model_ : BagEstimator
+        The copy of ``estimator`` with the selected parameters, fitted to all bags.
+    best_ : dict
+        The selected parameters.
+    criteria_ : ndarray of shape (n_settings,)
+        Mean error + mean loss of each setting, in the order of scikit-learn's ``ParameterGrid(grid)``.
+
+    Examples
+    --------
+    >>> from bagwise.data.datasets import load_dataset
+    >>> from bagwise.estimators import MIKernel
+    >>> bags = load_dataset("needles", n_bags=60)
+    >>> model = Selected(MIKernel(), {"C": [1.0, 10.0]}, random_state=0).fit(bags, bags.labels)
+    >>> list(model.best_), len(model.criteria_)
+    (['C'], 2)
+    """
+
+    def __init__(
+        self,
+        estimator: BagEstimator | None = None,
+        grid: dict[str, Any] | None = None,
+        folds: int = 3,
+        random_state: RandomState = None,
+    ) -> None:
+        self.estimator = estimator
+        self.grid = grid
+        self.folds = folds
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> "Selected":
+        """Select the parameters on folds of the bags, then fit to all of them.
+
+        Parameters
+        ----------
+        X : Bags, list of array-like, or array-like of shape (n_bags, n_features)
+        y : array-like of shape (n_bags,)
+            One label per bag.
+
+        Returns
+        -------
+        Selected
+        """
+        bags, targets = self._check_training_input(X, y)
+        self.best_: dict[str, Any] = {}
+        settings = self._list_settings()
+        folds = make_inner_folds(targets, bags.groups, self.folds, self._make_split_seed())
+        self.criteria_ = np.array([self._compute_criterion(setting, bags, targets, folds) for setting in settings])
+        self.best_ = settings[int(self.criteria_.argmin())]
+        self.model_ = self._copy_estimator(**self.best_).fit(bags, self.classes_[targets])
+        return self
+
+    def checked(self) -> "Selected":
+        """Return the estimator itself if the grid is valid: known parameters, each with a list of values."""
+        trial = clone(self)
+        trial.best_, trial.seed_ = {}, 0
+        trial._list_settings()
+        return self
+
+    def _list_settings(self) -> list[dict[str, Any]]:
+        grid = {} if self.grid is None else self.grid
+        if not isinstance(grid, dict):
+            raise InputError(
+                f"grid is {describe_value(grid)}; it must be a dict with the values to try for each parameter, "
+                "e.g. {'C': [1, 10]}"
+            )
+        template = self._copy_estimator()
+        for name, values in grid.items():
+            if name not in template.get_params():
+                hint = suggest_name(name, template.get_params())
+                raise InputError(f"grid: {type(template).__name__} has no parameter '{name}'; {hint}")
+            if not isinstance(values, list | tuple | np.ndarray) or len(values) == 0:
+                raise InputError(f"grid: {name} is {values!r}; it must be a list of values to try, e.g. [1, 10]")
+        return list(ParameterGrid(grid))
+
+    def _make_split_seed(self) -> int:
+        return random_integer(self.seed_, Purpose.SPLIT, 5)
+
+    def _compute_criterion(self, setting: dict[str, Any], bags: Bags, targets: np.ndarray, folds: Folds) -> float:
+        """Compute the mean error + mean loss of the held-out bags."""
+        losses, errors = [], []
+        for training, held_out in folds:
+            model = self._copy_estimator(**setting).fit(bags[training], self.classes_[targets[training]])
+            probabilities = model.predict_proba(bags[held_out])
+            losses.append(-clip_log(probabilities)[np.arange(len(held_out)), targets[held_out]].numpy())
+            errors.append(probabilities.argmax(axis=1) != targets[held_out])
+        return float(np.concatenate(losses).mean() + np.concatenate(errors).mean())
+
+    def _content(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        metadata, tensors = super()._content()
+        criteria = torch.from_numpy(self.criteria_)
+        return {"best": to_plain(self.best_), "model": metadata}, {"criteria": criteria, **tensors}
+
+    def _restore(self, metadata: dict[str, Any], tensors: dict[str, Tensor]) -> None:
+        self.best_ = from_plain(metadata["best"], self.kinds)
+        self.criteria_ = tensors["criteria"].numpy()
+        super()._restore(metadata["model"], {name: value for name, value in tensors.items() if name != "criteria"})
+
+    def _copy_estimator(self, **parameters: Any) -> Any:
+        return super()._copy_estimator(**{**self.best_, **parameters})
+
+
+def make_inner_folds(targets: np.ndarray, groups: np.ndarray | None, folds: Any, seed: int) -> Folds:
+    """Make folds whose training bags hold every class.
+
+    There are fewer folds than requested if a class or the groups are too few; folds that lack a class are left out.
+    """
+    n_folds = _limit_folds(targets, groups, check_whole_number("folds", folds, minimum=2))
+    candidates = make_stratified_folds(targets, groups, n_folds, seed)
+    complete = [
+        (training, held_out) for training, held_out in candidates if len(np.setdiff1d(targets, targets[training])) == 0
+    ]
+    if not complete:
+        raise InputError(
+            "no fold of the training bags leaves a bag of every class to train on; add bags, or use more groups"
+        )
+    return complete
+
+
+def _limit_folds(targets: np.ndarray, groups: np.ndarray | None, requested: int) -> int:
+    rarest = int(np.bincount(targets).min())
+    n_groups = len(targets) if groups is None else len(np.unique(groups))
+    if min(rarest, n_groups) < 2:
+        reason = "a class has only one training bag" if rarest < 2 else "all training bags belong to one group"
+        raise InputError(f"{reason}, so that no bags can be held out for the selection; add bags or groups")
+    return min(requested, rarest, n_groups)

@@ -1,0 +1,186 @@
+"""A super learner (van der Laan, Polley & Hubbard 2007): methods weighted by how well they predict held-out bags."""
+
+from typing import Any
+
+import numpy as np
+import torch
+from sklearn.base import clone
+from torch import Tensor
+
+from bagwise.bags import Bags
+from bagwise.errors import InputError
+from bagwise.estimators.base import BagEstimator, RandomState
+from bagwise.estimators.classical.mi_kernel import MIKernel
+from bagwise.estimators.classical.mi_vlad import MiVLAD
+from bagwise.estimators.classical.naive import NaiveClassifier
+from bagwise.estimators.classical.pooled import PooledClassifier
+from bagwise.estimators.meta.base import check_estimators, get_named_estimators
+from bagwise.estimators.meta.committee import NETWORK, SCALINGS, make_default_members
+from bagwise.estimators.meta.selected import Folds, Selected, make_inner_folds
+from bagwise.estimators.meta.voting import Voting
+from bagwise.estimators.network import BagClassifier
+from bagwise.nn import Purpose, random_integer
+from bagwise.training import use_one_thread
+
+MIN_WEIGHT = 0.01  # members below it are dropped
+MIN_PROBABILITY = 1e-12  # so that one bag predicted with certainty and wrong does not exclude a member
+MAX_STEPS, TOLERANCE = 10_000, 1e-9  # of expectation maximisation
+SUM_TOLERANCE = 1e-6  # of the weights of a saved model, for rounding
+
+
+class SuperLearner(Voting):
+    """Different estimators of bags whose probabilities and weights are averaged by learned ensemble weights.
+
+        p = Σₘ vₘ pₘ        v = argmax Σᵢ log Σₘ vₘ pₘ(yᵢ | Xᵢ)        vₘ ≥ 0, Σ v = 1
+
+    Each pₘ(yᵢ | Xᵢ) is predicted by a copy that was fitted without bag i, on folds of the training bags (van der Laan,
+    Polley & Hubbard, *Super learner*, Statistical Applications in Genetics and Molecular Biology 6, 2007). Members with
+    a weight below 0.01 are dropped. Fitting takes as long as folds + 1 fits of every estimator.
+
+    Parameters
+    ----------
+    estimators : dict of BagEstimator or None, default=None
+        The candidates by name; None uses minimax kernel, mi-Graph, MI-Kernel, miFV, miVLAD, attention, gated attention,
+        extra trees and naive.
+    folds : int, default=5
+        Number of folds of the training bags on which the ensemble weights are learned; groups of bags stay together.
+    random_state : int, RandomState or None, default=None
+        An int makes every fit the same; the seed of each member is derived from it.
+
+    Attributes
+    ----------
+    weight_by_name_ : dict of float
+        The ensemble weight of each candidate, 0 for those that were dropped.
+    members_ : list of BagEstimator
+        The candidates with a positive weight, fitted to all bags.
+    member_weights_ : ndarray of shape (n_members,)
+        The ensemble weights of the members, which sum to one.
+
+    Examples
+    --------
+    >>> from bagwise.data.datasets import load_dataset
+    >>> from bagwise.estimators import MIKernel, PooledClassifier
+    >>> bags = load_dataset("needles", n_bags=60)
+    >>> two = {"trees": PooledClassifier(), "kernel": MIKernel()}
+    >>> model = SuperLearner(two, random_state=0).fit(bags, bags.labels)
+    >>> sorted(model.weight_by_name_), round(sum(model.weight_by_name_.values()), 6)
+    (['kernel', 'trees'], 1.0)
+    """
+
+    weight_by_name_: dict[str, float]
+
+    def __init__(
+        self,
+        estimators: dict[str, BagEstimator] | None = None,
+        folds: int = 5,
+        random_state: RandomState = None,
+    ) -> None:
+        self.estimators = estimators
+        self.folds = folds
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> "SuperLearner":
+        """Learn the ensemble weights on folds of the bags, then fit the members to all of them.
+
+        Parameters
+        ----------
+        X : Bags, list of array-like, or array-like of shape (n_bags, n_features)
+        y : array-like of shape (n_bags,)
+            One label per bag.
+
+        Returns
+        -------
+        SuperLearner
+        """
+        bags, targets = self._check_training_input(X, y)
+        candidates = self._copy_with_seeds(check_estimators(self._get_estimators()))
+        folds = make_inner_folds(targets, bags.groups, self.folds, random_integer(self.seed_, Purpose.SPLIT, 7))
+        with use_one_thread():  # the last bits of a sum depend on the number of threads
+            weights = learn_member_weights(self._predict_held_out(candidates, bags, targets, folds))
+            positions = np.flatnonzero(weights)
+            self.members_ = [candidates[position].fit(bags, self.classes_[targets]) for position in positions]
+        self.member_weights_ = weights[positions]
+        self.weight_by_name_ = dict(zip(self._get_library(), weights.tolist(), strict=True))
+        return self
+
+    def _predict_held_out(
+        self, candidates: list[BagEstimator], bags: Bags, targets: np.ndarray, folds: Folds
+    ) -> np.ndarray:
+        """Predict the probability of the true class by copies fitted without the bag: (n_candidates, n_held_out)."""
+
+        def predict_fold(candidate: BagEstimator, training: np.ndarray, held_out: np.ndarray) -> np.ndarray:
+            copy = clone(candidate).fit(bags[training], self.classes_[targets[training]])
+            return copy.predict_proba(bags[held_out])[np.arange(len(held_out)), targets[held_out]]
+
+        return np.array(
+            [np.concatenate([predict_fold(candidate, *fold) for fold in folds]) for candidate in candidates]
+        )
+
+    def _get_library(self) -> Any:
+        return make_default_library() if self.estimators is None else self.estimators
+
+    def _get_estimators(self) -> dict[str, Any]:
+        return get_named_estimators(self._get_library())
+
+    def _content(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        metadata, tensors = super()._content()
+        return (
+            {**metadata, "voice_by_name": self.weight_by_name_},
+            {**tensors, "voices": torch.tensor(self.member_weights_)},
+        )
+
+    def _restore(self, metadata: dict[str, Any], tensors: dict[str, Tensor]) -> None:
+        super()._restore(metadata, tensors)
+        self.weight_by_name_ = dict(metadata["voice_by_name"])
+        weights = tensors["voices"].numpy()
+        is_valid = weights.shape == (len(self.members_),) and (weights > 0).all()
+        if not is_valid or abs(weights.sum() - 1) > SUM_TOLERANCE:
+            raise InputError(
+                f"the saved ensemble weights must be one positive number for each of the {len(self.members_)} members "
+                "and sum to one; save the model again"
+            )
+        self.member_weights_ = weights
+
+
+def make_default_library() -> dict[str, BagEstimator]:
+    """Make the nine methods from which the committee was chosen (experiments/committee/choose.py)."""
+    return {
+        **make_default_members(),
+        "MI-Kernel": Selected(MIKernel(), SCALINGS),
+        "miVLAD": MiVLAD(),
+        "attention": BagClassifier(pooling="attention", **NETWORK),
+        "extra trees": PooledClassifier(),
+        "naive": NaiveClassifier(),
+    }
+
+
+def learn_member_weights(probabilities: np.ndarray) -> np.ndarray:
+    """Learn the ensemble weights of maximum likelihood; those below ``MIN_WEIGHT`` are set to zero.
+
+    The problem is convex. It is solved by expectation maximisation, which never decreases the likelihood:
+
+        vₘ ← 1/n Σᵢ vₘ pₘᵢ / Σₗ vₗ pₗᵢ
+
+    Parameters
+    ----------
+    probabilities : ndarray of shape (n_candidates, n_bags)
+        The probability that each candidate gave to the true class of each bag.
+
+    Returns
+    -------
+    ndarray of shape (n_candidates,)
+        Weights that sum to one.
+
+    Examples
+    --------
+    >>> learn_member_weights(np.array([[0.9, 0.8, 0.9], [0.2, 0.3, 0.1]]))
+    array([1., 0.])
+    """
+    clipped = probabilities.clip(min=MIN_PROBABILITY)
+    weights = np.full(len(clipped), 1 / len(clipped))
+    for _ in range(MAX_STEPS):
+        previous, weights = weights, weights * (clipped / (weights @ clipped)).mean(axis=1)
+        if np.abs(weights - previous).max() < TOLERANCE:
+            break
+    weights[weights < min(MIN_WEIGHT, weights.max())] = 0
+    return weights / weights.sum()

@@ -1,0 +1,158 @@
+"""The base class of the meta-estimators that fit several members to the same bags and average their predictions.
+
+    p = Σₘ vₘ pₘ        a = Σₘ vₘ aₘ        spread = standard deviation over the members
+
+The ensemble weights v of the members sum to one; they are equal unless learned.
+"""
+
+from abc import abstractmethod
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.metaestimators import available_if
+from torch import Tensor, nn
+
+from bagwise.errors import InputError
+from bagwise.estimators.base import BagEstimator, BagPredictions
+from bagwise.estimators.classical.wrapped import compute_scores
+from bagwise.estimators.meta.base import can_score_instances, restore_member, support_many_classes
+from bagwise.estimators.serialization import from_plain, to_plain
+from bagwise.estimators.validation import split_into_instances
+from bagwise.nn import Purpose, random_integer
+
+
+class Spread(NamedTuple):
+    """The disagreement of the members: standard deviations over them, zero where all agree."""
+
+    probabilities: np.ndarray  # (n_bags, n_classes)
+    weights: np.ndarray  # (n_instances,)
+
+
+class Voting(BagEstimator):
+    """Abstract base class of the meta-estimators that average the predictions of their members.
+
+    Attributes
+    ----------
+    members_ : list of BagEstimator
+        The fitted members.
+    member_weights_ : ndarray of shape (n_members,) or None
+        The ensemble weights of the members, which sum to one; None for equal weights.
+    """
+
+    members_: list[BagEstimator]
+    member_weights_: np.ndarray | None = None
+
+    @abstractmethod
+    def _get_estimators(self) -> dict[str, Any]:
+        """Return the estimators to fit, as passed to the constructor, by their names in messages."""
+
+    def average(self, values: Any) -> Any:
+        """Average values over the members, by their ensemble weights.
+
+        Parameters
+        ----------
+        values : array-like of shape (n_members, …)
+
+        Returns
+        -------
+        ndarray of shape (…)
+        """
+        return np.average(values, axis=0, weights=self.member_weights_)
+
+    @property
+    def decision_threshold(self) -> float:
+        """The average of the members' thresholds, as their probabilities are averaged."""
+        return float(self.average([member.decision_threshold for member in self.members_]))
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        bags = self._check_bags(X)
+        return self.average([member.predict_proba(bags) for member in self.members_])
+
+    def weigh(self, X: Any) -> np.ndarray:
+        bags = self._check_bags(X)
+        return self.average([member.weigh(bags) for member in self.members_])
+
+    def predict_with_weights(self, X: Any) -> BagPredictions:
+        predictions = self._predict_by_member(X)
+        return BagPredictions(self.average(predictions.probabilities), self.average(predictions.weights))
+
+    def spread(self, X: Any) -> Spread:
+        """Compute the standard deviation over the members of probabilities and weights.
+
+        Parameters
+        ----------
+        X : Bags, list of array-like, or array-like of shape (n_bags, n_features)
+
+        Returns
+        -------
+        Spread
+            The named tuple (probabilities, weights), of shapes (n_bags, n_classes) and (n_instances,).
+        """
+        predictions = self._predict_by_member(X)
+        return Spread(self._compute_deviation(predictions.probabilities), self._compute_deviation(predictions.weights))
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Compute the scores of the averaged probabilities: (n_bags,) for two classes, else (n_bags, n_classes)."""
+        probabilities = self.predict_proba(X)
+        return self.likelihood_.decisions(compute_scores(probabilities, self.likelihood_))
+
+    @available_if(can_score_instances)
+    def score_instances(self, X: Any) -> np.ndarray:
+        """Score each instance as a bag of its own: (n_instances,) for two classes, else (n_instances, n_classes)."""
+        return self.decision_function(split_into_instances(self._check_bags(X)))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = support_many_classes(self._get_estimators())
+        return tags
+
+    def _copy_with_seeds(self, estimators: Iterable[BagEstimator]) -> list[BagEstimator]:
+        """Copy estimators, each with a seed derived from its position."""
+        return [
+            clone(estimator).set_params(random_state=random_integer(self.seed_, Purpose.INITIALIZATION, position))
+            for position, estimator in enumerate(estimators)
+        ]
+
+    def _predict_by_member(self, X: Any) -> BagPredictions:
+        """Return the predictions of all members, stacked along a first axis."""
+        bags = self._check_bags(X)
+        predictions = [member.predict_with_weights(bags) for member in self.members_]
+        return BagPredictions(
+            np.array([each.probabilities for each in predictions]), np.array([each.weights for each in predictions])
+        )
+
+    def _compute_deviation(self, values: np.ndarray) -> np.ndarray:
+        return np.sqrt(self.average((values - self.average(values)) ** 2))
+
+    def _content(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        members: list[dict[str, Any]] = []
+        tensors: dict[str, Tensor] = {}
+        for position, member in enumerate(self.members_):
+            _check_modules(member)
+            metadata, member_tensors = member._content()
+            members.append({"member": to_plain(member), "learned": metadata})
+            tensors |= {f"{_make_prefix(position)}{name}": value for name, value in member_tensors.items()}
+        return {"members": members}, tensors
+
+    def _restore(self, metadata: dict[str, Any], tensors: dict[str, Tensor]) -> None:
+        self.members_ = [from_plain(saved["member"], self.kinds) for saved in metadata["members"]]
+        for position, member in enumerate(self.members_):
+            prefix = _make_prefix(position)
+            own = {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
+            restore_member(self, member, member.random_state, metadata["members"][position]["learned"], own)
+
+
+def _make_prefix(position: int) -> str:
+    return f"member.{position}."
+
+
+def _check_modules(member: BagEstimator) -> None:
+    """Reject custom modules, which ``load`` could not pass on to the members."""
+    for name, value in member.get_params().items():
+        if isinstance(value, nn.Module):
+            raise InputError(
+                f"the members include a {type(member).__name__} with a custom module for {name}, so they cannot be "
+                "saved together; save each of members_ separately"
+            )

@@ -1,0 +1,121 @@
+"""Preparation of the training of a network: parameter checks, the bags to train and to validate on, class weights."""
+
+from dataclasses import asdict
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from sklearn.utils import compute_class_weight
+
+from bagwise.arguments import check_bool, check_real_number, check_whole_number
+from bagwise.bags import Bags, fingerprint_bags, hold_out
+from bagwise.errors import InputError
+from bagwise.estimators.base import ClassWeight
+from bagwise.estimators.calibration import check_threshold
+from bagwise.estimators.serialization import to_plain
+from bagwise.training import TrainingSettings, TrainingTask
+from bagwise.training.streaming import resolve_memory
+
+FITTED_PARAMETERS = (  # besides the training settings; the order is that of the checkpoint file
+    "level",
+    "connections",
+    "attention_width",
+    "heads",
+    "dropout",
+    "standardize",
+    "validation",
+    "class_weight",
+)
+
+
+class LabelledBags(NamedTuple):
+    """Bags and the numbers of their classes."""
+
+    bags: Bags
+    targets: np.ndarray
+
+
+class TrainingPlan(NamedTuple):
+    """The settings, the training bags and the validation bags of one fit."""
+
+    settings: TrainingSettings
+    training: TrainingTask
+    validation: TrainingTask | None
+
+
+def check_network_parameters(estimator: Any, n_classes: int, has_validation_bags: bool) -> None:
+    """Reject parameters that neither the training settings nor the parts of the model would reject."""
+    check_whole_number("attention_width", estimator.attention_width, minimum=1)
+    check_whole_number("heads", estimator.heads, minimum=1)
+    resolve_memory(estimator.memory, torch.device("cpu"))
+    for name in ("standardize", "temperature", "threshold"):
+        check_bool(name, getattr(estimator, name))
+    check_threshold(estimator.threshold, n_classes)
+    if estimator.averaging and (has_validation_bags or estimator.validation is not None):
+        raise InputError(
+            "averaging and validation cannot be combined: the model is either the average of the last epochs or the "
+            "best epoch on the validation bags; set averaging=0 or validation=None"
+        )
+    if estimator.validation is not None:
+        check_real_number("validation", estimator.validation, above=0, below=1)
+    elif estimator.patience is not None and not has_validation_bags:
+        raise InputError("patience needs validation bags; set validation, e.g. validation=0.2")
+    elif (estimator.temperature or estimator.threshold) and not has_validation_bags:
+        name = "temperature" if estimator.temperature else "threshold"
+        raise InputError(f"the {name} is learned from validation bags; set validation, e.g. validation=0.2")
+
+
+def make_training_settings(estimator: Any) -> TrainingSettings:
+    """Collect the parameters of an estimator that are training settings."""
+    names = TrainingSettings.__dataclass_fields__.keys() - {"seed"}
+    return TrainingSettings(seed=estimator.seed_, **{name: getattr(estimator, name) for name in names})
+
+
+def split_validation(known: LabelledBags, share: float, seed: int) -> tuple[LabelledBags, LabelledBags]:
+    """Split off a share of the bags for validation, stratified by class; groups stay together."""
+    training, validation = hold_out(known.targets, known.bags.groups, share, seed)
+    return (
+        LabelledBags(known.bags[training], known.targets[training]),
+        LabelledBags(known.bags[validation], known.targets[validation]),
+    )
+
+
+def make_tasks(
+    training: LabelledBags, validation: LabelledBags | None, classes: np.ndarray, class_weight: ClassWeight
+) -> tuple[TrainingTask, TrainingTask | None]:
+    """Weight the bags of both by the class weights that follow from the training bags."""
+    weights = compute_class_weights(training.targets, classes, class_weight)
+
+    def make_task(known: LabelledBags) -> TrainingTask:
+        return TrainingTask(known.bags, known.targets, weights[known.targets])
+
+    return make_task(training), None if validation is None else make_task(validation)
+
+
+def compute_class_weights(targets: np.ndarray, classes: np.ndarray, class_weight: ClassWeight) -> np.ndarray:
+    """Compute the factor of each class on the loss of its bags.
+
+    >>> compute_class_weights(np.array([0, 1, 1, 1]), np.array(["no", "yes"]), {"no": 3, "yes": 1}).tolist()
+    [3.0, 1.0]
+    """
+    try:
+        weights = compute_class_weight(class_weight, classes=classes, y=classes[targets])
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"class_weight: {error}; it must be None, 'balanced', or a dict with a factor for each class"
+        ) from None
+    return weights.astype(np.float32)
+
+
+def describe_fit(estimator: Any, plan: TrainingPlan) -> dict[str, Any]:
+    """Collect everything in which a checkpoint must agree with the fit that resumes from it."""
+    tasks = {"training bags": plan.training, "validation bags": plan.validation}
+    return {
+        **asdict(plan.settings),
+        **{name: to_plain(getattr(estimator, name)) for name in FITTED_PARAMETERS},
+        "engine": estimator.engine_,
+        "encoder": to_plain(estimator.encoder),
+        "pooling": to_plain(estimator.pooling),
+        "augmentation": to_plain(estimator.augmentation),
+        **{name: None if task is None else fingerprint_bags(task.bags, task.targets) for name, task in tasks.items()},
+    }

@@ -1,1 +1,0 @@
-"""Bags described by one long vector each, and the linear machines that use them."""

@@ -1,1 +1,0 @@
-"""Classifiers of scikit-learn, put to work on bags."""

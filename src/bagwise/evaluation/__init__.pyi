@@ -1,0 +1,34 @@
+__all__ = [
+    "CONFIDENCE_LEVEL",
+    "N_RESAMPLES",
+    "Evaluation",
+    "GroupPredictions",
+    "Split",
+    "StandardErrors",
+    "Unit",
+    "bootstrap_intervals",
+    "check_splits",
+    "compute_fold_error",
+    "compute_instance_metrics",
+    "evaluate",
+    "get_groups",
+    "get_metric_values",
+    "get_pooled_values",
+    "group_predictions",
+    "make_repeated_folds",
+    "make_repeated_hold_out",
+    "share_test_bags",
+]
+
+from .cross_validation import Unit, get_metric_values, get_pooled_values
+from .evaluation import Evaluation, GroupPredictions, evaluate, group_predictions
+from .instance_metrics import compute_instance_metrics
+from .intervals import (
+    CONFIDENCE_LEVEL,
+    N_RESAMPLES,
+    StandardErrors,
+    bootstrap_intervals,
+    compute_fold_error,
+    share_test_bags,
+)
+from .protocol import Split, check_splits, get_groups, make_repeated_folds, make_repeated_hold_out

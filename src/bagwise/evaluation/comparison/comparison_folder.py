@@ -1,0 +1,191 @@
+"""The folder of a comparison.
+
+plan.json           data, methods and protocol: enough to repeat the comparison
+environment.json    versions and machine
+units/METHOD/       repeat-fold.json: predictions and metrics of one fit
+table.csv …         made from the units
+"""
+
+from contextlib import AbstractContextManager
+from functools import cached_property
+from itertools import combinations
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from bagwise.errors import InputError, translate_errors
+from bagwise.evaluation.cross_validation import Scores, Unit, get_metric_values, get_test_share, summarise_units
+from bagwise.evaluation.intervals import (
+    Difference,
+    compare_paired,
+    resample_difference,
+    resample_metrics,
+    share_test_bags,
+)
+from bagwise.io import MANIFEST, find_damage, read_json
+
+KIND = "bagwise comparison"
+PLAN = "plan.json"
+ENVIRONMENT = "environment.json"
+UNITS = "units"
+
+UNIT_KEYS = {"repeat", "fold", "n_training", "rows", "threshold", "predictions", "metrics", "seconds"}
+
+PARTS = {  # what units have metrics of, with the titles of the tables
+    "bags": "bags",
+    "groups": "groups (e.g. patients), by the mean probabilities of their bags",
+    "weights": "key instances, ranked by their weights",
+    "scores": "key instances, ranked by their own scores",
+}
+
+
+def get_unit_path(folder: Path, method: str, repeat: int, fold: int) -> Path:
+    """Return the path of the file of one fit.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of the comparison.
+    method : str
+        Full name of the method.
+    repeat, fold : int
+        Numbers of the split.
+
+    Returns
+    -------
+    Path
+    """
+    return folder / UNITS / method / f"{repeat:03d}-{fold:03d}.json"
+
+
+def list_pages(folder: Path) -> set[str]:
+    """List the files made from the units, which can be made again and are not in the manifest."""
+    return {path.name for path in folder.iterdir() if path.is_file()} - {MANIFEST, PLAN, ENVIRONMENT}
+
+
+class Pair(NamedTuple):
+    """Two methods and their difference on the same folds."""
+
+    first: str
+    second: str
+    difference: Difference
+
+
+class Comparison:
+    """A comparison, read from its folder; an interrupted one is read as far as it got.
+
+    Parameters
+    ----------
+    folder : str or Path
+
+    Attributes
+    ----------
+    folder : Path
+    plan : dict
+        The stored plan.
+    units : dict of str to list of Unit
+        The fits of each method, in the order of the plan; methods without any are left out.
+    scores : dict of str to dict
+        ``Scores`` of every metric of bags, for each method.
+
+    Raises
+    ------
+    InputError
+        If a file is damaged.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        if (self.folder / MANIFEST).exists() and (damage := find_damage(self.folder)):
+            raise InputError(
+                f"{self.folder} is damaged: {'; '.join(damage[:3])}; restore it from a copy, or compare again"
+            )
+        stored = read_json(self.folder / PLAN)
+        if not isinstance(stored, dict) or not isinstance(stored.get("plan"), dict):
+            raise InputError(f"{self.folder / PLAN} is damaged; run the comparison again")
+        self.plan: dict[str, Any] = stored["plan"]
+        methods = self.plan.get("methods")
+        if not isinstance(methods, dict) or any(Path(name).name != name for name in methods):
+            raise InputError(f"{self.folder / PLAN} is damaged: it does not name methods; run the comparison again")
+
+    @cached_property
+    def units(self) -> dict[str, list[Unit]]:
+        with self._report_invalid_units():
+            units = {
+                name: [_read_unit(path) for path in sorted((self.folder / UNITS / name).glob("*.json"))]
+                for name in self.plan["methods"]
+            }
+        return {name: found for name, found in units.items() if found}
+
+    @cached_property
+    def scores(self) -> dict[str, dict[str, Scores]]:
+        return self.part("bags")
+
+    def part(self, part: str) -> dict[str, dict[str, Scores]]:
+        """Summarise every metric of one part.
+
+        Parameters
+        ----------
+        part : {"bags", "groups", "weights", "scores"}
+            See ``PARTS``.
+
+        Returns
+        -------
+        dict of str to dict of str to Scores
+            Scores by method and metric; methods without this part are left out.
+        """
+        with self._report_invalid_units():
+            scores = {name: summarise_units(units, part) for name, units in self.units.items()}
+        return {name: metrics for name, metrics in scores.items() if metrics}
+
+    def differences(self, metric: str) -> list[Pair]:
+        """Compare every pair of methods by a metric of bags, on the folds that both have completed.
+
+        Parameters
+        ----------
+        metric : str
+
+        Returns
+        -------
+        list of Pair
+            The difference is the first method minus the second.
+        """
+        pairs = (
+            (first, second, self._compare_pair(first, second, metric)) for first, second in combinations(self.units, 2)
+        )
+        with self._report_invalid_units():
+            return [Pair(first, second, difference) for first, second, difference in pairs if difference is not None]
+
+    def _report_invalid_units(self) -> AbstractContextManager[None]:
+        """Report units that do not fit together as an error of their folder."""
+        return translate_errors(
+            self.folder / UNITS, "has files that are not units of one comparison", "delete them and run it again"
+        )
+
+    def _compare_pair(self, first: str, second: str, metric: str) -> Difference | None:
+        units, other_units = _select_shared(self.units[first], self.units[second])
+        if not units:
+            return None
+        values, other_values = (get_metric_values(found, metric) for found in (units, other_units))
+        difference = compare_paired(values, other_values, get_test_share(units))
+        if difference is None or not share_test_bags([*units, *other_units]):
+            return difference
+        resampled, other_resampled = (resample_metrics(found, "bags")[metric] for found in (units, other_units))
+        return resample_difference(resampled, other_resampled, difference.mean, difference.n_folds)
+
+
+def _read_unit(path: Path) -> Unit:
+    unit = read_json(path)
+    if (
+        not isinstance(unit, dict)
+        or not unit.keys() >= UNIT_KEYS
+        or not isinstance(unit["seconds"]["fit"], int | float)
+    ):
+        raise InputError(f"{path} is damaged: it is not the unit of a comparison; delete it and compare again")
+    return unit
+
+
+def _select_shared(first: list[Unit], second: list[Unit]) -> tuple[list[Unit], list[Unit]]:
+    """The units of two methods on the splits that both have completed."""
+    by_split = [{(unit["repeat"], unit["fold"]): unit for unit in units} for units in (first, second)]
+    shared = sorted(by_split[0].keys() & by_split[1].keys())
+    return [by_split[0][split] for split in shared], [by_split[1][split] for split in shared]

@@ -1,0 +1,151 @@
+"""A comparison as tables: rows for csv and for the screen, and a LaTeX table."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from bagwise.evaluation.comparison.comparison_folder import PARTS, Comparison
+from bagwise.evaluation.cross_validation import Scores
+from bagwise.targets import KEY_METRICS, METRICS
+
+SHOWN_METRICS = ("accuracy", "auc", "f_score", "log_loss")
+SHOWN_KEY_METRICS = ("auc", "average_precision", "top_1", "top_k")
+LOWER_IS_BETTER = frozenset({"log_loss", "brier", "calibration_error"})
+
+Row = dict[str, Any]
+
+LATEX_ESCAPES = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "&": r"\&",
+    "%": r"\%",
+    "_": r"\_",
+    "#": r"\#",
+    "$": r"\$",
+    "{": r"\{",
+    "}": r"\}",
+}
+
+
+def choose_metrics(part: str) -> dict[str, str]:
+    """Return the metrics of a part that tables show.
+
+    Parameters
+    ----------
+    part : {"bags", "groups", "weights", "scores"}
+
+    Returns
+    -------
+    dict of str to str
+        Title of each metric.
+    """
+    names, descriptions = (SHOWN_METRICS, METRICS) if part in ("bags", "groups") else (SHOWN_KEY_METRICS, KEY_METRICS)
+    return {name: descriptions[name][0] for name in names}
+
+
+def make_score_rows(comparison: Comparison) -> list[Row]:
+    """Make one row per part, method and metric, with all standard errors.
+
+    Parameters
+    ----------
+    comparison : Comparison
+
+    Returns
+    -------
+    list of dict
+    """
+    return [
+        _make_score_row(comparison, part, method, name, scores)
+        for part in PARTS
+        for method, metrics in comparison.part(part).items()
+        for name, scores in metrics.items()
+    ]
+
+
+def _make_score_row(comparison: Comparison, part: str, method: str, name: str, scores: Scores) -> Row:
+    units = comparison.units[method]
+    low, high = scores.errors.interval or (None, None)
+    return {
+        "of": part,
+        "method": method,
+        "metric": name,
+        "n_fits": len(units),
+        **{key: value for key, value in scores.errors._asdict().items() if key != "interval"},
+        "interval_low": low,
+        "interval_high": high,
+        "pooled": scores.pooled,
+        "fit_seconds": sum(unit["seconds"]["fit"] for unit in units),
+    }
+
+
+def make_difference_rows(comparison: Comparison, metric: str) -> list[Row]:
+    """Make one row per pair of methods: the first minus the second.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    metric : str
+        Name of a metric of bags.
+
+    Returns
+    -------
+    list of dict
+    """
+    rows = []
+    for first, second, difference in comparison.differences(metric):
+        low, high = difference.interval or (None, None)
+        rows.append(
+            {
+                "first": first,
+                "second": second,
+                "metric": metric,
+                "difference": difference.mean,
+                "interval_low": low,
+                "interval_high": high,
+                "p_value": difference.p_value,
+                "n_folds": difference.n_folds,
+            }
+        )
+    return rows
+
+
+def make_latex_table(comparison: Comparison, metrics: Sequence[str] = SHOWN_METRICS) -> str:
+    """Make a LaTeX table of means ± corrected errors, with the best mean of each metric in bold.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    metrics : sequence of str, default=("accuracy", "auc", "f_score", "log_loss")
+        Names of metrics of bags.
+
+    Returns
+    -------
+    str
+    """
+    titles = " & ".join(METRICS[name][0] for name in metrics)
+    best = {name: _find_best_mean(comparison, name) for name in metrics}
+    lines = [f"\\begin{{tabular}}{{l{'r' * len(metrics)}}}", r"\hline", f"method & {titles} \\\\", r"\hline"]
+    for method, scores in comparison.scores.items():
+        cells = [
+            _format_cell(scores[name].errors.mean, scores[name].errors.corrected_error, best[name]) for name in metrics
+        ]
+        lines.append(f"{_escape_latex(method)} & {' & '.join(cells)} \\\\")
+    return "\n".join([*lines, r"\hline", r"\end{tabular}", ""])
+
+
+def _find_best_mean(comparison: Comparison, name: str) -> float | None:
+    means = [scores[name].errors.mean for scores in comparison.scores.values()]
+    known = [mean for mean in means if mean is not None]
+    choose = min if name in LOWER_IS_BETTER else max
+    return choose(known) if known else None
+
+
+def _format_cell(mean: float | None, error: float | None, best: float | None) -> str:
+    if mean is None:
+        return "n/a"
+    number = f"\\mathbf{{{mean:.3f}}}" if mean == best else f"{mean:.3f}"
+    return f"${number}$" if error is None else f"${number} \\pm {error:.3f}$"
+
+
+def _escape_latex(text: str) -> str:
+    return "".join(LATEX_ESCAPES.get(letter, letter) for letter in text)

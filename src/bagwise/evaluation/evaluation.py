@@ -1,0 +1,154 @@
+"""Evaluation of a fitted estimator on bags it has not seen: predictions, weights, and metrics with intervals.
+
+Groups (e.g. the patients that slides belong to) are predicted from their bags: a group's probabilities are the mean of
+the probabilities of its bags.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bagwise.bags import Bags
+from bagwise.estimators import BagEstimator, as_bags, encode_known_labels
+from bagwise.evaluation.instance_metrics import compute_instance_metrics
+from bagwise.evaluation.intervals import bootstrap_intervals
+from bagwise.targets import compute_bag_metrics
+
+
+class Evaluation(NamedTuple):
+    """Predictions for a set of bags, and their quality.
+
+    Attributes
+    ----------
+    probabilities : ndarray of shape (n_bags, n_classes)
+    weights : ndarray of shape (n_instances,)
+        They sum to one within each bag.
+    metrics : dict
+        Metrics of bags, groups and key instances; can be written as JSON.
+    """
+
+    probabilities: np.ndarray
+    weights: np.ndarray
+    metrics: dict[str, Any]
+
+
+def evaluate(estimator: BagEstimator, bags: Bags | Sequence[Any] | np.ndarray, y: Any) -> Evaluation:
+    """Evaluate a fitted estimator on bags with known labels.
+
+    Parameters
+    ----------
+    estimator : BagEstimator
+        Fitted on other bags.
+    bags : Bags, list of arrays, or array
+        Bags in any form that estimators accept. Groups add metrics of groups; instance labels add key-instance metrics.
+    y : array-like of shape (n_bags,)
+        Labels, all of them classes that the estimator was trained on.
+
+    Returns
+    -------
+    Evaluation
+
+    Raises
+    ------
+    InputError
+        If a label is unknown to the estimator.
+    """
+    bags = as_bags(bags)
+    targets = encode_known_labels(y, estimator.classes_, len(bags))
+    probabilities, weights = estimator.predict_with_weights(bags)
+    metrics: dict[str, Any] = {
+        "n_bags": bags.n_bags,
+        "n_instances": bags.n_instances,
+        "bags": _compute_metrics_with_intervals(targets, probabilities, bags.groups, estimator.decision_threshold),
+        "decision_threshold": estimator.decision_threshold,
+    }
+    if bags.groups is not None:
+        metrics |= _compute_group_metrics(targets, probabilities, bags.groups, estimator.decision_threshold)
+    if bags.instance_labels is not None:
+        metrics["instances"] = evaluate_key_instances(estimator, bags, weights)
+    return Evaluation(probabilities, weights, metrics)
+
+
+def _compute_metrics_with_intervals(
+    targets: np.ndarray, probabilities: np.ndarray, groups: np.ndarray | None, threshold: float
+) -> dict[str, Any]:
+    intervals = bootstrap_intervals(targets, probabilities, groups, threshold)
+    values = compute_bag_metrics(targets, probabilities, threshold)
+    return {name: {"value": value, "interval": intervals[name]} for name, value in values.items()}
+
+
+def _compute_group_metrics(
+    targets: np.ndarray, probabilities: np.ndarray, groups: np.ndarray, threshold: float
+) -> dict[str, Any]:
+    """Metrics of groups, if some group has several bags and every group has a single label."""
+    grouped = group_predictions(targets, probabilities, groups)
+    if grouped.targets is None or len(grouped.names) == len(targets):
+        return {}
+    metrics = _compute_metrics_with_intervals(grouped.targets, grouped.probabilities, None, threshold)
+    return {"groups": {"n_groups": len(grouped.names), "metrics": metrics}}
+
+
+def evaluate_key_instances(estimator: BagEstimator, bags: Bags, weights: np.ndarray) -> dict[str, Any]:
+    """Key-instance metrics of the weights and, where the estimator scores single instances, of these scores."""
+    metrics = {"weights": compute_instance_metrics(bags, weights)}
+    scores = estimator.score_instances(bags) if hasattr(estimator, "score_instances") else None
+    if scores is None or scores.ndim > 1:
+        return metrics
+    return {**metrics, "scores": compute_instance_metrics(bags, scores)}
+
+
+class GroupPredictions(NamedTuple):
+    """Predictions for groups, one row per group.
+
+    Attributes
+    ----------
+    names : ndarray of shape (n_groups,)
+        Sorted and unique.
+    n_bags : ndarray of shape (n_groups,)
+    targets : ndarray of shape (n_groups,) or None
+        Class indices; None if the targets of the bags are unknown, or if bags of a group have different classes.
+    probabilities : ndarray of shape (n_groups, n_classes)
+    """
+
+    names: np.ndarray
+    n_bags: np.ndarray
+    targets: np.ndarray | None
+    probabilities: np.ndarray
+
+
+def group_predictions(targets: np.ndarray | None, probabilities: np.ndarray, groups: np.ndarray) -> GroupPredictions:
+    """Average the predictions of bags over the groups the bags belong to.
+
+    Parameters
+    ----------
+    targets : ndarray of shape (n_bags,) or None
+        Class indices of the bags. If the bags of any group have different classes, no group gets a target.
+    probabilities : ndarray of shape (n_bags, n_classes)
+    groups : ndarray of shape (n_bags,)
+
+    Returns
+    -------
+    GroupPredictions
+
+    Examples
+    --------
+    >>> probabilities = np.array([[0.6, 0.4], [0.3, 0.7], [0.8, 0.2]])
+    >>> group_predictions(np.array([1, 1, 0]), probabilities, np.array(["a", "a", "b"])).targets
+    array([1, 0])
+    """
+    names, owners, counts = np.unique(groups, return_inverse=True, return_counts=True)
+    sums = np.zeros((len(names), probabilities.shape[1]))
+    np.add.at(sums, owners, probabilities)
+    return GroupPredictions(
+        names=names,
+        n_bags=counts,
+        targets=None if targets is None else _find_group_targets(targets, owners, len(names)),
+        probabilities=sums / counts[:, None],
+    )
+
+
+def _find_group_targets(targets: np.ndarray, owners: np.ndarray, n_groups: int) -> np.ndarray | None:
+    group_targets = np.zeros(n_groups, dtype=int)
+    group_targets[owners] = targets
+    return group_targets if (group_targets[owners] == targets).all() else None

@@ -1,0 +1,263 @@
+"""The explanation of one test bag, written to a folder.
+
+explanation.json     label, probabilities to the last digit, scores, and how reliable the weights are
+instances.csv        one row per instance: position, weight, contributions, probabilities as a bag of its own
+weights.npy          (n_instances,); contributions.npy and probabilities.npy (n_instances, n_classes)
+strip.png            the instances with the highest weights, key instances framed
+curves.png           deletion and insertion curves
+panels.png           the five panels of the paper, if there is an image of the bag
+map.png              heatmap of the requested layer over the image or slide; tiles/ its highest-scoring tiles
+tiles.geojson        every tile with its measurements; regions.geojson the tiles above the threshold, merged
+"""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from bagwise.bags import Bags
+from bagwise.errors import InputError
+from bagwise.estimators import BagEstimator
+from bagwise.explain.bag_files import (
+    make_instance_rows,
+    regions_to_geojson,
+    save_curves,
+    save_panels,
+    save_strip,
+    tiles_to_geojson,
+)
+from bagwise.explain.deletion import DeletionCurves, compute_deletion_curves
+from bagwise.explain.geojson import write_geojson
+from bagwise.explain.heatmaps.backgrounds import Background
+from bagwise.explain.heatmaps.map import MapStyle, render_map, save_picture, save_top_tiles
+from bagwise.explain.heatmaps.scales import apply_scale
+from bagwise.explain.heatmaps.window import get_tile_grid
+from bagwise.explain.layers import BagLayers, make_map_layer, predict_singletons
+from bagwise.explain.panels import has_panels, render_panels
+from bagwise.explain.trust import Trust, assess_trust
+from bagwise.figures import shorten_text
+from bagwise.io import JsonObject, write_array, write_csv, write_folder_atomically, write_json, write_manifest
+from bagwise.runs import OpenRun, compute_weight_spread
+
+KIND = "bagwise explanation"
+REGION_THRESHOLD = 0.5  # on the scale, if no threshold is given
+MAX_TITLE_WORD = 40  # characters of a bag name or label in a title
+
+
+class ReferenceModel(NamedTuple):
+    """Another model, whose probabilities of single instances are shown next to the weights.
+
+    Attributes
+    ----------
+    name : str
+        Name shown in the title of the panel.
+    model : BagEstimator
+        The fitted model.
+    """
+
+    name: str
+    model: BagEstimator
+
+
+class ExplanationSettings(NamedTuple):
+    """What an explanation shows, and how.
+
+    Attributes
+    ----------
+    layer : str, default "weight"
+        Layer of the map: "weight", "contribution" or "probability".
+    class_number : int, default 1
+        Index of the class of contributions, probabilities and curves.
+    style : MapStyle
+        Style of the map.
+    top : int, default 10
+        Number of highest-scoring tiles to save.
+    beside : ReferenceModel, optional
+        Model shown in panel (e); Instance+max in the paper.
+    seeds : tuple of BagEstimator, default ()
+        Models that differ only in their random seed, to compute how much the weights vary.
+    """
+
+    layer: str = "weight"
+    class_number: int = 1
+    style: MapStyle = MapStyle()
+    top: int = 10
+    beside: ReferenceModel | None = None
+    seeds: tuple[BagEstimator, ...] = ()
+
+
+def write_explanation(
+    folder: Path,
+    open_run: OpenRun,
+    layers: BagLayers,
+    bag: int,
+    background: Background | None,
+    settings: ExplanationSettings,
+) -> list[str]:
+    """Write the explanation of a test bag to a folder.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder to write; an earlier explanation there is replaced, any other folder is refused.
+    open_run : OpenRun
+        The run of the bag.
+    layers : BagLayers
+        Weights, contributions and probabilities of that run.
+    bag : int
+        Index of the test bag.
+    background : Background or None
+        The image or slide of the bag; without it, no map and no panels are written.
+    settings : ExplanationSettings
+        What to show, and how.
+
+    Returns
+    -------
+    list of str
+        Names of the files written, relative to the folder.
+    """
+    with write_folder_atomically(folder, KIND) as temporary:
+        spread = _compute_spread(open_run, layers, bag, settings)
+        curves = _compute_curves(open_run, layers, bag, settings)
+        trust = assess_trust(layers.weights(bag), np.array([0, open_run.bag(bag).n_instances]), spread)
+        write_json(temporary / "explanation.json", describe_explanation(open_run, layers, bag, trust, curves, settings))
+        write_csv(temporary / "instances.csv", _make_rows(open_run, layers, bag, spread))
+        _save_arrays(temporary, layers, bag)
+        if open_run.bag(bag).positions is not None and open_run.bag(bag).tile_sizes is not None:
+            _write_geojson(temporary, open_run, layers, bag, settings)
+        _save_figures(temporary, open_run, layers, bag, curves, settings)
+        if background is not None:
+            _save_maps(temporary, open_run, layers, bag, background, settings)
+        write_manifest(temporary, KIND)
+        return sorted(path.relative_to(temporary).as_posix() for path in temporary.rglob("*") if path.is_file())
+
+
+def describe_explanation(
+    open_run: OpenRun,
+    layers: BagLayers,
+    bag: int,
+    trust: Trust,
+    curves: DeletionCurves,
+    settings: ExplanationSettings,
+) -> JsonObject:
+    """Return the content of explanation.json; probabilities are the text of the run's predictions."""
+    explanation, row, classes = layers.explanation(bag), open_run.run.predictions[bag], open_run.run.classes
+    return {
+        "bag": row["bag"],
+        "label": row["label"],
+        "predicted": row["predicted"],
+        "probabilities": {label: row[f"probability {label}"] for label in classes},
+        "scores": dict(zip(classes, explanation.scores[0].tolist(), strict=True)),
+        "baseline": dict(zip(classes, explanation.baseline.tolist(), strict=True)),
+        "contributions": explanation.method,
+        "n_instances": int(row["n_instances"]),
+        "effective_number": float(trust.effective_number[0]),
+        "top_weight": float(trust.top_weight[0]),
+        "warnings": trust.warnings[0],
+        "class": classes[settings.class_number],
+        "deletion_area": curves.deletion_area,
+        "insertion_area": curves.insertion_area,
+    }
+
+
+def _compute_spread(open_run: OpenRun, layers: BagLayers, bag: int, settings: ExplanationSettings) -> np.ndarray | None:
+    """Compute the standard deviation of each weight over the seeds."""
+    if not settings.seeds:
+        return None
+    of_seeds = (model.weigh(open_run.bag(bag)) for model in settings.seeds)
+    return compute_weight_spread([layers.weights(bag), *of_seeds])
+
+
+def _compute_curves(open_run: OpenRun, layers: BagLayers, bag: int, settings: ExplanationSettings) -> DeletionCurves:
+    """Rank by contribution: a weight measures how much an instance counts, but not for which class."""
+    order = np.argsort(-layers.values("contribution", bag, settings.class_number), kind="stable")
+    return compute_deletion_curves(open_run.model, open_run.bag(bag), order, settings.class_number)
+
+
+def _make_rows(open_run: OpenRun, layers: BagLayers, bag: int, spread: np.ndarray | None) -> list[JsonObject]:
+    rows = make_instance_rows(open_run, layers, bag)
+    if spread is None:
+        return rows
+    return [{**row, "weight spread": repr(float(value))} for row, value in zip(rows, spread, strict=True)]
+
+
+def _save_arrays(folder: Path, layers: BagLayers, bag: int) -> None:
+    arrays = {
+        "weights": layers.weights(bag),
+        "contributions": layers.explanation(bag).contributions,
+        "probabilities": layers.probabilities(bag),
+    }
+    for name, values in arrays.items():
+        write_array(folder / f"{name}.npy", values)
+
+
+def _write_geojson(folder: Path, open_run: OpenRun, layers: BagLayers, bag: int, settings: ExplanationSettings) -> None:
+    write_geojson(folder / "tiles.geojson", tiles_to_geojson(open_run, layers, bag, settings.class_number))
+    regions = regions_to_geojson(
+        open_run,
+        layers,
+        bag,
+        layer=settings.layer,
+        class_number=settings.class_number,
+        scale=settings.style.scale,
+        threshold=REGION_THRESHOLD if settings.style.threshold is None else settings.style.threshold,
+    )
+    write_geojson(folder / "regions.geojson", regions)
+
+
+def _save_figures(
+    folder: Path,
+    open_run: OpenRun,
+    layers: BagLayers,
+    bag: int,
+    curves: DeletionCurves,
+    settings: ExplanationSettings,
+) -> None:
+    title, label = _make_title(open_run, bag), open_run.run.classes[settings.class_number]
+    save_strip(
+        folder / "strip.png", open_run.bag(bag), layers.weights(bag), f"{title}: instances by weight, highest first"
+    )
+    save_curves(folder / "curves.png", curves, f"ranked by contribution to class {label}; {title}")
+
+
+def _save_maps(
+    folder: Path,
+    open_run: OpenRun,
+    layers: BagLayers,
+    bag: int,
+    background: Background,
+    settings: ExplanationSettings,
+) -> None:
+    """Save the files that need the image or slide of the bag."""
+    single, weights = open_run.bag(bag), layers.weights(bag)
+    label = open_run.run.classes[settings.class_number]
+    tiles = get_tile_grid(single)
+    layer = make_map_layer(settings.layer, layers.values(settings.layer, bag, settings.class_number), label)
+    save_picture(folder / "map.png", render_map(background, tiles, layer, settings.style))
+    save_top_tiles(folder / "tiles", background, tiles, layer.values, settings.top)
+    if has_panels(background):
+        reference = _predict_reference(settings, single, label)
+        pictures = render_panels(single, background, weights, reference, settings.style.scale)
+        of_class = [f"(e): class {label}"] if settings.beside else []
+        parts = [_make_title(open_run, bag), apply_scale(weights, settings.style.scale).caption, *of_class]
+        save_panels(folder / "panels.png", pictures, "; ".join(parts))
+
+
+def _predict_reference(settings: ExplanationSettings, bag: Bags, label: str) -> dict[str, np.ndarray]:
+    """Return the reference model's probability of every instance, by the model's name."""
+    if settings.beside is None:
+        return {}
+    name, model = settings.beside
+    labels = [str(label) for label in model.classes_]
+    if label not in labels:
+        raise InputError(
+            f"the reference model '{name}' has no class {label}; its classes are {', '.join(labels)}. "
+            "Give a run trained on the same classes with --beside RUN"
+        )
+    return {name: predict_singletons(model, bag)[:, labels.index(label)]}
+
+
+def _make_title(open_run: OpenRun, bag: int) -> str:
+    row = open_run.run.predictions[bag]
+    short = {role: shorten_text(row[role], MAX_TITLE_WORD) for role in ("bag", "label", "predicted")}
+    return f"{short['bag']}, label {short['label']}, predicted {short['predicted']}"

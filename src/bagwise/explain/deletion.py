@@ -1,0 +1,131 @@
+"""Deletion and insertion curves (Petsiuk et al. 2018): does the probability of a bag depend on its first instances?
+
+    deletion    p(class) of the bag without the first instances of a ranking; drops early if they were decisive
+    insertion   p(class) of a bag of these first instances alone; rises early if they were decisive
+
+Every subset is predicted by the estimator itself, as a bag. An empty bag cannot be predicted: its probability is one
+over the number of classes.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from bagwise.arguments import check_whole_number
+from bagwise.bags import Bags, compute_offsets
+from bagwise.errors import InputError
+from bagwise.estimators import BagEstimator
+from bagwise.explain.attribution import compute_class_scores
+from bagwise.explain.shapley import PermutationPlan, PrefixScorer
+from bagwise.targets import clip_log
+from bagwise.training import group_by_rows
+
+ROWS_AT_ONCE = 1 << 14  # rows of the subsets predicted together; a larger subset is predicted alone
+
+
+class DeletionCurves(NamedTuple):
+    """Probability of a class while the first instances of a ranking are removed, or added.
+
+    Attributes
+    ----------
+    shares : ndarray of shape (n_points,)
+        Share of the instances removed or added, from 0 to 1.
+    deletion : ndarray of shape (n_points,)
+        Probability after removing them: from the whole bag to even odds.
+    insertion : ndarray of shape (n_points,)
+        Probability of these instances alone: from even odds to the whole bag.
+    deletion_area : float
+        Area under the deletion curve; small if the first instances were decisive for the class.
+    insertion_area : float
+        Area under the insertion curve; large if the first instances were decisive for the class.
+    """
+
+    shares: np.ndarray
+    deletion: np.ndarray
+    insertion: np.ndarray
+    deletion_area: float
+    insertion_area: float
+
+
+def compute_deletion_curves(
+    estimator: BagEstimator, bag: Bags, order: np.ndarray, class_number: int, points: int = 20
+) -> DeletionCurves:
+    """Compute the deletion and the insertion curve of one bag.
+
+    Parameters
+    ----------
+    estimator : BagEstimator
+        A fitted estimator.
+    bag : Bags
+        A single bag, for example ``bags[[0]]``.
+    order : ndarray of shape (n_instances,)
+        The rows of the bag ranked by weight or contribution, highest first, for example ``np.argsort(-weights)``.
+    class_number : int
+        Column of the class in the probabilities.
+    points : int, default 20
+        Number of steps from the whole bag to the empty bag; a smaller bag has one step per instance.
+
+    Returns
+    -------
+    DeletionCurves
+        Both curves and the areas under them.
+
+    Raises
+    ------
+    InputError
+        If there is not exactly one bag, or ``order`` is not a permutation of its rows.
+    """
+    order = _check_order(bag, np.asarray(order))
+    steps = min(check_whole_number("points", points, minimum=1), len(order))
+    counts = np.linspace(0, len(order), steps + 1).round().astype(int)
+    remaining, added = [order[count:] for count in counts[:-1]], [order[:count] for count in counts[1:]]
+    probabilities = predict_subsets(estimator, bag, [*remaining, *added])
+    even_odds, of_class = 1 / probabilities.shape[1], probabilities[:, class_number]
+    shares = counts / len(order)
+    deletion, insertion = np.append(of_class[:steps], even_odds), np.insert(of_class[steps:], 0, even_odds)
+    return DeletionCurves(
+        shares=shares,
+        deletion=deletion,
+        insertion=insertion,
+        deletion_area=_compute_area(deletion, shares),
+        insertion_area=_compute_area(insertion, shares),
+    )
+
+
+def predict_subsets(estimator: BagEstimator, bag: Bags, subsets: Sequence[np.ndarray]) -> np.ndarray:
+    """Predict non-empty subsets of the rows of one bag, each as a bag: (n_subsets, n_classes) probabilities."""
+    sizes = np.array([len(rows) for rows in subsets])
+    chunks = (subsets[chunk] for chunk in group_by_rows(sizes, ROWS_AT_ONCE))
+    return np.concatenate([estimator.predict_proba(_pack_subsets(bag, chunk)) for chunk in chunks])
+
+
+def make_estimator_scorer(estimator: BagEstimator) -> PrefixScorer:
+    """Return a scorer for any estimator: the log odds of the probabilities that it predicts."""
+
+    def score(bag: Bags, plan: PermutationPlan) -> np.ndarray:
+        subsets = [permutation[:edge] for permutation in plan.permutations for edge in plan.edges[1:]]
+        scores = compute_class_scores(clip_log(predict_subsets(estimator, bag, subsets)))
+        return scores.reshape(len(plan.permutations), len(plan.edges) - 1, -1)
+
+    return score
+
+
+def _pack_subsets(bag: Bags, subsets: Sequence[np.ndarray]) -> Bags:
+    rows = np.concatenate(subsets)
+    return Bags.trusted(instances=bag.instances[rows], offsets=compute_offsets([len(each) for each in subsets]))
+
+
+def _compute_area(heights: np.ndarray, shares: np.ndarray) -> float:
+    return float((heights[1:] + heights[:-1]) @ np.diff(shares) / 2)
+
+
+def _check_order(bag: Bags, order: np.ndarray) -> np.ndarray:
+    if len(bag) != 1:
+        raise InputError(f"deletion curves need exactly one bag, got {len(bag)}; select one, e.g. bags[[0]]")
+    if order.shape != (bag.n_instances,) or not np.array_equal(np.sort(order), np.arange(bag.n_instances)):
+        raise InputError(
+            f"order must contain each of the {bag.n_instances} rows of bag '{bag.name(0)}' exactly once, "
+            "e.g. np.argsort(-weights)"
+        )
+    return order

@@ -1,0 +1,107 @@
+"""Explanation of any estimator: its own probabilities and weights, and the contribution of every instance.
+
+    network, linear in its embeddings      closed form
+    other networks, classical methods      Shapley values by sampled permutations
+    ensemble, committee, super learner     weighted mean of the members' scores, baselines and contributions
+    adjusted, selected                     that of the wrapped estimator, before its probabilities are adjusted
+
+For an ensemble the score is the mean of the members' scores, whereas the probability is the mean of their
+probabilities. The log odds of that probability are therefore slightly closer to zero than the score.
+"""
+
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from bagwise.arguments import check_whole_number
+from bagwise.bags import Bags
+from bagwise.estimators import BagClassifier, BagEstimator, DelegatingEstimator, Voting, as_bags
+from bagwise.explain.attribution import Attribution, Explanation
+from bagwise.explain.closed_form import attribute_in_closed_form, has_closed_form
+from bagwise.explain.deletion import make_estimator_scorer
+from bagwise.explain.shapley import (
+    choose_rescored_blocks,
+    choose_streamed_blocks,
+    estimate_shapley_values,
+    make_network_scorer,
+)
+from bagwise.training import resolve_device
+from bagwise.training.streaming import is_streamable
+
+
+def explain_bags(estimator: BagEstimator, bags: Any, *, orders: int = 8) -> Explanation:
+    """Predict bags and compute the contribution of every instance.
+
+    Parameters
+    ----------
+    estimator : BagEstimator
+        A fitted estimator, of any method.
+    bags : Bags or list of arrays
+        The bags to explain.
+    orders : int, default 8
+        Number of permutations of the instances sampled per bag, where contributions have no closed form. More
+        permutations take longer and reduce the variance.
+
+    Returns
+    -------
+    Explanation
+        Probabilities, weights, scores, baseline and contributions.
+
+    Examples
+    --------
+    >>> from bagwise.data.datasets import load_dataset
+    >>> bags = load_dataset("needles", n_bags=60)
+    >>> explanation = explain_bags(BagClassifier(epochs=3, random_state=0).fit(bags, bags.labels), bags)
+    >>> sums = np.add.reduceat(explanation.contributions, bags.offsets[:-1])
+    >>> explanation.method, bool(np.allclose(explanation.baseline + sums, explanation.scores, rtol=1e-12))
+    ('closed form', True)
+    """
+    n_permutations, bags = check_whole_number("orders", orders, minimum=1), as_bags(bags)
+    probabilities, weights = estimator.predict_with_weights(bags)
+    attribution = attribute_scores(estimator, bags, weights, n_permutations)
+    return Explanation(
+        classes=estimator.classes_,
+        probabilities=probabilities,
+        weights=weights,
+        scores=attribution.scores,
+        baseline=attribution.baseline,
+        contributions=attribution.contributions,
+        method=attribution.method,
+    )
+
+
+@singledispatch
+def attribute_scores(estimator: BagEstimator, bags: Bags, weights: np.ndarray, n_permutations: int) -> Attribution:
+    """Attribute the scores of bags to their instances; one implementation per kind of estimator."""
+    scorer = make_estimator_scorer(estimator)
+    return estimate_shapley_values(bags, weights, n_permutations, scorer, choose_rescored_blocks)
+
+
+@attribute_scores.register
+def _(estimator: BagClassifier, bags: Bags, weights: np.ndarray, n_permutations: int) -> Attribution:
+    device = resolve_device(estimator.device)
+    model = estimator.model_.to(device)
+    if has_closed_form(model):
+        return attribute_in_closed_form(model, bags, device)
+    if is_streamable(model):
+        scorer = make_network_scorer(model, estimator.likelihood_, device)
+        return estimate_shapley_values(bags, weights, n_permutations, scorer, choose_streamed_blocks)
+    scorer = make_estimator_scorer(estimator)
+    return estimate_shapley_values(bags, weights, n_permutations, scorer, choose_rescored_blocks)
+
+
+@attribute_scores.register
+def _(estimator: DelegatingEstimator, bags: Bags, weights: np.ndarray, n_permutations: int) -> Attribution:
+    return attribute_scores(estimator.model_, bags, weights, n_permutations)
+
+
+@attribute_scores.register
+def _(estimator: Voting, bags: Bags, weights: np.ndarray, n_permutations: int) -> Attribution:
+    members = [attribute_scores(member, bags, weights, n_permutations) for member in estimator.members_]
+    return Attribution(
+        scores=estimator.average([member.scores for member in members]),
+        baseline=estimator.average([member.baseline for member in members]),
+        contributions=estimator.average([member.contributions for member in members]),
+        method=" and ".join(sorted({member.method for member in members})),
+    )

@@ -1,0 +1,144 @@
+"""Plots of curves: ROC, precision and recall, deletion and insertion of instances, and training history."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
+
+from bagwise.figures.style import (
+    BLUE,
+    FAINT,
+    MAX_LEGEND_ENTRIES,
+    VERMILLION,
+    add_grid,
+    add_legend,
+    get_line_style,
+    set_unit_square,
+)
+from bagwise.targets import PrecisionRecallPoints, RocPoints
+
+HISTORY_LINES = {  # label, colour and dashes of each column
+    "loss": ("training loss", BLUE, "-"),
+    "validation_loss": ("validation loss", VERMILLION, "-"),
+    "error": ("training error", BLUE, ":"),
+    "validation_error": ("validation error", VERMILLION, ":"),
+}
+
+
+def plot_roc(axes: Axes, curves: Sequence[tuple[str, RocPoints]]) -> Axes:
+    """Plot ROC curves, and the diagonal of chance level.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+        Axes to plot on.
+    curves : sequence of (str, RocPoints)
+        Label and points of each curve.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The same axes.
+    """
+    axes.plot([0, 1], [0, 1], color=FAINT, linewidth=1, linestyle=(0, (4, 4)))
+    for number, (label, points) in enumerate(curves):
+        axes.plot(*points, label=label, solid_joinstyle="miter", clip_on=False, **get_line_style(number))
+    if len(curves) == 1:
+        axes.fill_between(*points, color=get_line_style(0)["color"], alpha=0.12, linewidth=0)
+    elif len(curves) <= MAX_LEGEND_ENTRIES:
+        add_legend(axes, loc="lower right")
+    set_unit_square(axes, "false positive rate", "true positive rate")
+    return axes
+
+
+def plot_precision_recall(axes: Axes, curves: Sequence[tuple[str, PrecisionRecallPoints]]) -> Axes:
+    """Plot precision-recall curves as steps, whose area is the average precision; the baseline is the positive share.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+        Axes to plot on.
+    curves : sequence of (str, PrecisionRecallPoints)
+        Label and points of each curve.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The same axes.
+    """
+    for number, (label, points) in enumerate(curves):
+        style = get_line_style(number)
+        axes.plot(*points, label=label, drawstyle="steps-post", solid_joinstyle="miter", clip_on=False, **style)
+        positive_share = points.precision[0]
+        baseline_colour = style["color"] if len(curves) > 1 else FAINT
+        axes.plot([0, 1], [positive_share, positive_share], color=baseline_colour, linewidth=1, dashes=(4, 4))
+    if len(curves) == 1:
+        axes.fill_between(*points, step="post", color=get_line_style(0)["color"], alpha=0.12, linewidth=0)
+    elif len(curves) <= MAX_LEGEND_ENTRIES:
+        add_legend(axes, loc="lower left")
+    set_unit_square(axes, "recall", "precision")
+    return axes
+
+
+def plot_removal_curves(axes: Axes, shares: np.ndarray, deletion: np.ndarray, insertion: np.ndarray) -> Axes:
+    """Plot the probability of a class as the top instances of a bag are deleted, or inserted into an empty bag.
+
+    The dashed line is the probability for the whole bag.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+        Axes to plot on.
+    shares : numpy.ndarray of shape (n_points,)
+        Share of the instances that are deleted or inserted.
+    deletion : numpy.ndarray of shape (n_points,)
+        Probability without these instances.
+    insertion : numpy.ndarray of shape (n_points,)
+        Probability with these instances only.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The same axes.
+    """
+    axes.axhline(deletion[0], color=FAINT, linewidth=1, linestyle=(0, (4, 4)))
+    curves = {"without the top instances": deletion, "with the top instances alone": insertion}
+    for number, (label, probabilities) in enumerate(curves.items()):
+        axes.plot(shares, probabilities, label=label, clip_on=False, **get_line_style(number))
+    set_unit_square(axes, "share of the instances, strongest first", "probability")
+    add_legend(axes)
+    return axes
+
+
+def plot_learning_curves(axes: Axes, history: Mapping[str, np.ndarray], best: int | None = None) -> Axes:
+    """Plot loss and error of each epoch.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+        Axes to plot on.
+    history : mapping of str to numpy.ndarray
+        Column "epoch", and any of "loss", "validation_loss", "error" and "validation_error"; NaN where nothing was
+        measured.
+    best : int, optional
+        Epoch to mark, usually the one whose weights were kept.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The same axes.
+    """
+    epochs = history["epoch"]
+    marker = "o" if len(epochs) == 1 else None  # a line of one point is invisible
+    for column, (label, colour, dashes) in HISTORY_LINES.items():
+        if column in history and not np.isnan(history[column]).all():
+            axes.plot(epochs, history[column], label=label, color=colour, linestyle=dashes, marker=marker)
+    if best is not None:
+        axes.axvline(best, color=FAINT, linewidth=1, dashes=(4, 4))
+    axes.set(xlabel="epoch", ylim=(0, None))
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.margins(x=0.02)
+    add_grid(axes)
+    add_legend(axes)
+    return axes

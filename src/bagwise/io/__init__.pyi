@@ -1,0 +1,60 @@
+__all__ = [
+    "DISK_FULL",
+    "LITE",
+    "MANIFEST",
+    "NUMBERS_COMPRESSED",
+    "PIXELS",
+    "CsvTable",
+    "JsonObject",
+    "check_declared_size",
+    "check_disk_space",
+    "check_encoder_packages",
+    "check_free_memory",
+    "check_openslide",
+    "check_writable",
+    "describe_owner",
+    "find_damage",
+    "hash_file",
+    "hold_lock",
+    "is_unused_folder",
+    "limit_memory",
+    "lock_folder",
+    "name_path_in_errors",
+    "open_csv",
+    "read_csv",
+    "read_json",
+    "read_manifest",
+    "read_npy",
+    "read_npz",
+    "read_verified_manifest",
+    "recover_folder",
+    "remove_temporary_files",
+    "require_package",
+    "write_array",
+    "write_atomically",
+    "write_csv",
+    "write_folder_atomically",
+    "write_json",
+    "write_manifest",
+    "write_npy_header",
+]
+
+from .atomic import (
+    DISK_FULL,
+    MANIFEST,
+    check_disk_space,
+    check_writable,
+    is_unused_folder,
+    name_path_in_errors,
+    recover_folder,
+    remove_temporary_files,
+    write_atomically,
+    write_folder_atomically,
+)
+from .csv_files import CsvTable, open_csv, read_csv, write_csv
+from .json_files import JsonObject, read_json, write_json
+from .locking import describe_owner, hold_lock, lock_folder
+from .manifest import find_damage, hash_file, read_manifest, read_verified_manifest, write_manifest
+from .memory_limits import NUMBERS_COMPRESSED, check_declared_size, check_free_memory, limit_memory
+from .numpy_files import read_npy, read_npz, write_array, write_npy_header
+from .optional_packages import LITE, PIXELS, check_encoder_packages, check_openslide, require_package

@@ -1,0 +1,322 @@
+"""Atomic writing: a file or folder appears complete at its path, or not at all.
+
+Content is written under a temporary name in the same folder, flushed to disk, and renamed. The name of a temporary
+folder identifies the path and the machine for which it is written, and its writer holds a lock on it. A killed process
+cannot remove its temporary folder, which may hold gigabytes: the next process that writes to the same path removes
+every such folder that nobody has locked.
+"""
+
+import contextlib
+import errno
+import hashlib
+import json
+import os
+import secrets
+import shutil
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+from bagwise.errors import InputError
+from bagwise.io.locking import LOCK_FILE, try_lock
+
+MANIFEST = "manifest.json"
+TEMPORARY_PREFIX = ".tmp-"
+REPLACED_PREFIX = f"{TEMPORARY_PREFIX}old-"
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # raised only when writing
+
+
+# Temporary names
+
+
+def make_temporary_path(path: Path, prefix: str = TEMPORARY_PREFIX) -> Path:
+    """Return a new hidden name in the same folder, hence on the same disk: only then is a rename atomic."""
+    return path.parent / f"{prefix}{secrets.token_hex(8)}"
+
+
+def get_temporary_prefix(path: Path) -> str:
+    """Return the prefix of temporary folders that processes of this machine write for a path."""
+    owner = f"{socket.gethostname()}/{path.name}"
+    return f"{TEMPORARY_PREFIX}{hashlib.sha256(owner.encode()).hexdigest()[:12]}-"
+
+
+def is_temporary(path: Path) -> bool:
+    return path.name.startswith(TEMPORARY_PREFIX)
+
+
+def is_unused_folder(folder: Path) -> bool:
+    """Return whether a folder is missing, or holds nothing but the temporary files and locks of killed processes."""
+    if not folder.exists():
+        return True
+    return folder.is_dir() and all(is_temporary(path) or path.name == LOCK_FILE for path in folder.iterdir())
+
+
+def remove_temporary_files(folder: Path) -> None:
+    """Remove temporary files of killed processes below a folder; this process must be the only one that writes there.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder to clean; it need not exist.
+    """
+    for path in [path for path in folder.rglob("*") if is_temporary(path)]:
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+
+
+# Atomic files
+
+
+@contextlib.contextmanager
+def write_atomically(path: Path) -> Iterator[Path]:
+    """Write a file atomically.
+
+    Parameters
+    ----------
+    path : Path
+        Path of the file. Missing parent folders are created.
+
+    Yields
+    ------
+    Path
+        Temporary path to write to. If the block succeeds, the file is moved to ``path``; otherwise nothing remains.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> target = Path(tempfile.mkdtemp()) / "note.txt"
+    >>> with write_atomically(target) as temporary:
+    ...     _ = temporary.write_text("complete")
+    >>> target.read_text()
+    'complete'
+    """
+    path = Path(path)
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; give a file's path")
+    temporary = make_temporary_path(path)
+    with _parent_folder(path), name_path_in_errors(path, temporary):
+        try:
+            yield temporary
+            _sync(temporary)
+            temporary.replace(path)
+            _sync(path.parent)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def name_path_in_errors(path: Path, temporary: Path) -> Iterator[None]:
+    """Replace the file name in operating system errors: not the temporary path, nor nothing (as for a full disk).
+
+    Parameters
+    ----------
+    path : Path
+        Path that errors should name.
+    temporary : Path
+        Path that is being written.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.errno in DISK_FULL or temporary.name in str(error.filename):
+            error.filename = str(path)
+        raise
+
+
+@contextlib.contextmanager
+def _parent_folder(path: Path) -> Iterator[None]:
+    """Create the parent folders of a path; if the block fails, remove those that are still empty."""
+    created = [folder for folder in path.parents if not folder.exists()]
+    try:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except (FileExistsError, NotADirectoryError):
+            raise InputError(
+                f"{path} cannot be written: {path.parent} is, or lies in, a file; give another path"
+            ) from None
+        yield
+    except BaseException:
+        for folder in created:
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+        raise
+
+
+def _sync(path: Path) -> None:
+    """Flush a file or a folder to disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+# Atomic folders
+
+
+@contextlib.contextmanager
+def write_folder_atomically(path: Path, kind: str | None = None) -> Iterator[Path]:
+    """Write a folder atomically. An existing folder is replaced.
+
+    Parameters
+    ----------
+    path : Path
+        Path of the folder. Missing parent folders are created.
+    kind : str, optional
+        Replace an existing folder only if it is empty or its manifest has this kind, so that no other files are lost.
+
+    Yields
+    ------
+    Path
+        Temporary folder to write to. If the block succeeds, it is moved to ``path``; otherwise nothing remains.
+    """
+    path = Path(path)
+    recover_folder(path)
+    if path.is_symlink() or path.is_file():
+        raise InputError(f"{path} is a file or a symbolic link; choose another folder")
+    if Path.cwd().is_relative_to(path.resolve()):
+        raise InputError(
+            f"'{path}' is or contains the current working directory and would be replaced; give another path"
+        )
+    if kind is not None and path.exists() and any(path.iterdir()) and _read_kind(path) != kind:
+        raise InputError(f"{path} holds other files; choose a new folder")
+    remove_abandoned_folders(path)
+    temporary = make_temporary_path(path, get_temporary_prefix(path))
+    with _parent_folder(path), name_path_in_errors(path, temporary), hold_temporary_folder(temporary):
+        yield temporary
+        for file in temporary.rglob("*"):
+            _sync(file)
+        _sync(temporary)
+        _move_into_place(temporary, path)
+        _sync(path.parent)
+
+
+@contextlib.contextmanager
+def hold_temporary_folder(temporary: Path) -> Iterator[None]:
+    """Create a folder, hold a lock on it during the block, and remove what is left of it at the end.
+
+    The folder is renamed to ``temporary`` only once it is locked, so that no process finds it there unlocked.
+    """
+    unlocked, handle = temporary.with_name(f"{TEMPORARY_PREFIX}new{temporary.name}"), None
+    try:
+        unlocked.mkdir()
+        handle = _open_folder(unlocked)
+        if handle is not None:
+            try_lock(handle)
+        unlocked.replace(temporary)
+        yield
+    finally:
+        for folder in (unlocked, temporary):
+            shutil.rmtree(folder, ignore_errors=True)
+        if handle is not None:
+            os.close(handle)
+
+
+def remove_abandoned_folders(path: Path) -> None:
+    """Remove the temporary folders for a path that killed processes of this machine left behind."""
+    for temporary in path.parent.glob(f"{get_temporary_prefix(path)}*"):
+        handle = _open_folder(temporary)
+        if handle is not None:
+            if try_lock(handle):
+                shutil.rmtree(temporary, ignore_errors=True)
+            os.close(handle)
+
+
+def recover_folder(path: Path) -> None:
+    """Restore a folder that was moved aside when its replacement was killed before the new folder was in place.
+
+    Parameters
+    ----------
+    path : Path
+        Path of the folder; if something exists there, nothing is done.
+    """
+    path = Path(path)
+    if path.exists() or path.is_symlink():
+        return
+    asides = [aside for aside in path.parent.glob(f"{REPLACED_PREFIX}*") if (aside / path.name).is_dir()]
+    if asides:
+        newest = max(asides, key=lambda aside: aside.stat().st_mtime_ns)
+        (newest / path.name).replace(path)
+        newest.rmdir()
+
+
+def _read_kind(folder: Path) -> str | None:
+    """Return the kind that a folder's manifest states; None without a valid manifest."""
+    try:
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return manifest.get("kind") if isinstance(manifest, dict) else None
+
+
+def _move_into_place(temporary: Path, path: Path) -> None:
+    if not path.exists():
+        temporary.replace(path)
+        return
+    aside, old = make_temporary_path(path, REPLACED_PREFIX), make_temporary_path(path, get_temporary_prefix(path))
+    try:
+        aside.mkdir()
+        path.replace(aside / path.name)
+        temporary.replace(path)
+        _discard(aside, old)
+    finally:
+        recover_folder(path)
+        if path.exists():  # Ctrl-C may have come before the old folder was removed
+            _discard(aside, old)
+
+
+def _discard(aside: Path, old: Path) -> None:
+    if aside.exists():
+        aside.replace(old)  # from here on, recover_folder does not find it
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _open_folder(folder: Path) -> int | None:
+    try:
+        return os.open(folder, os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY)
+    except (OSError, AttributeError):  # it was removed meanwhile, or the system cannot open folders
+        return None
+
+
+# Disk space and permissions
+
+
+def check_disk_space(path: Path, n_bytes: int) -> None:
+    """Raise an error if the disk of a path has less than this number of bytes free.
+
+    Parameters
+    ----------
+    path : Path
+        Path that will be written; it need not exist.
+    n_bytes : int
+        Bytes that will be written.
+    """
+    path = Path(path)
+    existing = next(folder for folder in (path.absolute(), *path.absolute().parents) if folder.exists())
+    free = shutil.disk_usage(existing).free
+    if n_bytes > free:
+        raise InputError(
+            f"{path} will take {n_bytes:,} bytes, but its disk has only {free:,} left; make room or choose another disk"
+        )
+
+
+def check_writable(path: Path) -> None:
+    """Raise the error that writing a file would raise, before any work is done for it; nothing is left behind.
+
+    Parameters
+    ----------
+    path : Path
+        Path of the file that will be written.
+    """
+    path = Path(path)
+    temporary = make_temporary_path(path)
+    with contextlib.suppress(_Undo), _parent_folder(path), name_path_in_errors(path, temporary):
+        temporary.touch()
+        temporary.unlink()
+        raise _Undo
+
+
+class _Undo(Exception):  # noqa: N818 (not an error: it makes _parent_folder remove the folders that it created)
+    pass

@@ -1,0 +1,148 @@
+"""Csv files: read line by line with a checked header and width, or written atomically."""
+
+import contextlib
+import csv
+import re
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple, TextIO
+
+from bagwise.errors import InputError
+from bagwise.io.atomic import write_atomically
+
+SEPARATORS = ",;\t"
+ZIP_SIGNATURE = b"PK\x03\x04"  # first bytes of an xlsx file
+
+
+class CsvTable(NamedTuple):
+    """A csv file that is being read.
+
+    Attributes
+    ----------
+    path : Path
+        Path of the file.
+    header : list of str
+        Names of the columns.
+    rows : iterator of (str, list)
+        Rows as they are read, each as its place in the file ("line 7") and its cells.
+    """
+
+    path: Path
+    header: list[str]
+    rows: Iterator[tuple[str, list[Any]]]
+
+
+@contextlib.contextmanager
+def open_csv(path: Path) -> Iterator[CsvTable]:
+    """Open a csv file in UTF-8 for reading row by row.
+
+    The separator is the most frequent of comma, semicolon and tab in the header. Lines without text are skipped. The
+    first column may have no name, as in files of pandas that hold the row index; it is then called "".
+
+    Parameters
+    ----------
+    path : Path
+        Path of the file.
+
+    Yields
+    ------
+    CsvTable
+        Header and rows.
+
+    Raises
+    ------
+    InputError
+        If the file is missing or is not a csv file in UTF-8, or if a row does not have the width of the header.
+    """
+    if not path.is_file():
+        raise InputError(f"{path} is not a file; check the path")
+    with path.open("rb") as content:
+        if content.read(len(ZIP_SIGNATURE)) == ZIP_SIGNATURE:
+            raise InputError(f"{path} is a spreadsheet or another archive, not text; save the table as csv")
+    with path.open(newline="", encoding="utf-8-sig") as stream:
+        lines = _read_lines(path, stream, _find_separator(path, stream))
+        _, first = next(lines, ("", []))
+        header = _check_header(path, first)
+        yield CsvTable(path, header, _check_widths(path, lines, len(header)))
+
+
+def read_csv(path: Path) -> list[dict[str, str]]:
+    """Read a csv file that ``write_csv`` wrote.
+
+    Parameters
+    ----------
+    path : Path
+        Path of the file.
+
+    Returns
+    -------
+    list of dict
+        One dictionary per row.
+    """
+    with path.open(newline="", encoding="utf-8") as stream:
+        return list(csv.DictReader(stream))
+
+
+def write_csv(path: Path, rows: Iterable[dict[str, Any]]) -> None:
+    """Write rows as csv, atomically. Only one row is in memory at a time; numbers keep all digits.
+
+    Parameters
+    ----------
+    path : Path
+        Path of the file.
+    rows : iterable of dict
+        Rows, all with the same keys.
+    """
+    remaining = iter(rows)
+    first = next(remaining, {})
+    with write_atomically(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.DictWriter(stream, fieldnames=list(first))
+        writer.writeheader()
+        writer.writerows(chain([first] if first else [], remaining))
+
+
+def _find_separator(path: Path, stream: TextIO) -> str:
+    try:
+        first = stream.readline(1 << 20)
+    except UnicodeDecodeError:
+        raise _make_encoding_error(path) from None
+    stream.seek(0)
+    return max(SEPARATORS, key=re.sub('"[^"]*"', "", first).count)  # quoted text does not count
+
+
+def _read_lines(path: Path, stream: TextIO, separator: str) -> Iterator[tuple[str, list[str]]]:
+    reader = csv.reader(stream, delimiter=separator)
+    try:
+        for cells in reader:
+            if any(cell and not cell.isspace() for cell in cells):
+                yield f"line {reader.line_num}", cells
+    except UnicodeDecodeError:
+        raise _make_encoding_error(path) from None
+    except csv.Error as error:
+        raise InputError(f"{path}, line {reader.line_num} is not csv: {error}; is a quote left open?") from None
+
+
+def _check_header(path: Path, cells: list[str]) -> list[str]:
+    header = [cell.strip() for cell in cells]
+    if not any(header):
+        raise InputError(f"{path} is empty; its first line must name the columns")
+    if "" in header[1:]:
+        raise InputError(f"{path}: column {header[1:].index('') + 2} has no name; the first line must name each column")
+    if len(set(header)) < len(header):
+        duplicates = sorted({name for name in header if header.count(name) > 1})
+        raise InputError(
+            f"{path}: the first line names {', '.join(map(repr, duplicates[:5]))} more than once; rename one"
+        )
+    return header
+
+
+def _check_widths(path: Path, lines: Iterator[tuple[str, list[str]]], width: int) -> Iterator[tuple[str, list[Any]]]:
+    for place, cells in lines:
+        if len(cells) != width:
+            raise InputError(f"{path}, {place} has {len(cells)} cells, but the first line has {width}; correct it")
+        yield place, cells
+
+
+def _make_encoding_error(path: Path) -> InputError:
+    return InputError(f"{path} is not text in UTF-8; save it as csv in UTF-8")

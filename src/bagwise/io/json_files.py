@@ -1,0 +1,59 @@
+"""JSON files: written atomically, and named in the error if they cannot be read."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from bagwise.errors import InputError
+from bagwise.io.atomic import write_atomically
+
+JsonObject = dict[str, Any]  # values are numbers, strings, booleans, None, lists and dictionaries
+
+
+def write_json(path: Path, content: Any) -> None:
+    """Write JSON atomically.
+
+    Parameters
+    ----------
+    path : Path
+        Path of the file.
+    content : object
+        Content that ``json`` can write.
+
+    Raises
+    ------
+    ValueError
+        If the content holds NaN or infinity, which are not valid JSON.
+    """
+    with write_atomically(path) as temporary:
+        temporary.write_text(
+            json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8"
+        )
+
+
+def read_json(path: Path) -> Any:
+    """Read a JSON file.
+
+    Parameters
+    ----------
+    path : Path
+        Path of the file.
+
+    Returns
+    -------
+    object
+        Content of the file.
+
+    Raises
+    ------
+    InputError
+        If the file is missing or damaged.
+    """
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(f"{path} is missing; is {Path(path).parent} the right folder?") from None
+    except (IsADirectoryError, NotADirectoryError):
+        raise InputError(f"{path} is not a file; check the path") from None
+    except (ValueError, RecursionError) as error:  # ValueError: not UTF-8, not JSON, or an absurdly long number
+        raise InputError(f"{path} is damaged ({error}); restore it from a copy or make it again") from None

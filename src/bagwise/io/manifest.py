@@ -1,0 +1,188 @@
+"""Manifests: ``manifest.json`` records a folder's kind, the size and SHA-256 of every file, and its own SHA-256."""
+
+import hashlib
+import json
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+from bagwise.errors import InputError
+from bagwise.io.atomic import MANIFEST, recover_folder
+from bagwise.io.json_files import read_json, write_json
+
+CHUNK = 1 << 20
+SEAL = "seal"  # key of the manifest's own SHA-256
+VERSION, UNSEALED = 2, 1  # manifests of version 1 do not record their own SHA-256; they can still be read
+
+
+def write_manifest(folder: Path, kind: str, passing: Collection[str] = (), **facts: Any) -> None:
+    """Write the manifest of a folder.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder that is complete except for its manifest.
+    kind : str
+        Kind of the folder, for example "bagwise bags".
+    passing : collection of str, default=()
+        Files to leave out because they may change or be removed later.
+    **facts
+        Metadata to record, as JSON values.
+    """
+    content = {"kind": kind, "version": VERSION, **facts, "files": hash_files(folder, passing)}
+    write_json(Path(folder) / MANIFEST, {**content, SEAL: compute_seal(content)})
+
+
+def read_manifest(folder: Path, kind: str) -> dict[str, Any]:
+    """Read the manifest of a folder and check that every listed file exists and has its recorded size.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder with a manifest.
+    kind : str
+        Kind that the folder must have.
+
+    Returns
+    -------
+    dict
+        Content of the manifest.
+
+    Raises
+    ------
+    InputError
+        If the folder is missing, of another kind or version, or incomplete.
+    """
+    folder = Path(folder)
+    recover_folder(folder)
+    if not folder.is_dir():
+        raise InputError(f"{folder} is not a folder; check the path")
+    manifest = read_json(folder / MANIFEST)
+    if not isinstance(manifest, dict) or manifest.get("kind") != kind:
+        raise InputError(f"{folder} is not a {kind} folder: its {MANIFEST} does not have this kind; check the path")
+    if manifest.get("version") not in (UNSEALED, VERSION):
+        raise InputError(f"{folder} was written by a newer bagwise; update bagwise to read it")
+    problems = list(_find_problems(folder, manifest, check_hashes=False))
+    if problems:
+        raise InputError(f"{folder}: {'; '.join(problems)}; restore the folder from a copy or make it again")
+    return manifest
+
+
+def read_verified_manifest(
+    folder: Path, kind: str, needed: Collection[str], by_size: Collection[str] = ()
+) -> dict[str, Any]:
+    """Read the manifest of a folder and check the SHA-256 of every listed file.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder with a manifest.
+    kind : str
+        Kind that the folder must have.
+    needed : collection of str
+        Files that are going to be read; the manifest must list them.
+    by_size : collection of str, default=()
+        Files of which only the size is checked.
+
+    Returns
+    -------
+    dict
+        Content of the manifest.
+
+    Raises
+    ------
+    InputError
+        If the folder is missing, of another kind or version, or damaged.
+    """
+    manifest = read_manifest(folder, kind)
+    problems = [f"{name} is not in {MANIFEST}" for name in needed if name not in manifest["files"]]
+    problems += _find_problems(Path(folder), manifest, check_hashes=True, by_size=by_size)
+    if problems:
+        raise InputError(f"{folder} is damaged: {'; '.join(problems)}; restore it from a copy or make it again")
+    return manifest
+
+
+def find_damage(folder: Path) -> list[str]:
+    """Compare every file of a folder with its manifest.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder with a manifest.
+
+    Returns
+    -------
+    list of str
+        One sentence per difference; empty if the folder is intact.
+    """
+    return list(_find_problems(Path(folder), read_json(Path(folder) / MANIFEST), check_hashes=True))
+
+
+def hash_file(path: Path) -> str:
+    """Return the SHA-256 of a file, which is read in chunks.
+
+    Parameters
+    ----------
+    path : Path
+        Path of the file.
+
+    Returns
+    -------
+    str
+        64 hexadecimal digits.
+    """
+    digest = hashlib.sha256()
+    with Path(path).open("rb") as stream:
+        while chunk := stream.read(CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def hash_files(folder: Path, passing: Collection[str] = ()) -> dict[str, dict[str, Any]]:
+    """Return size and SHA-256 of every file below a folder, except the manifest, hidden files, and ``passing``."""
+    folder = Path(folder)
+    return {
+        file.relative_to(folder).as_posix(): {"bytes": file.stat().st_size, "sha256": hash_file(file)}
+        for file in sorted(folder.rglob("*"))
+        if file.is_file()
+        and file != folder / MANIFEST
+        and not file.name.startswith(".")
+        and file.relative_to(folder).as_posix() not in passing
+    }
+
+
+def compute_seal(manifest: dict[str, Any]) -> str:
+    """Return the SHA-256 of a manifest's content, so that a change of the manifest itself is detected too."""
+    content = {name: value for name, value in manifest.items() if name != SEAL}
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def _find_problems(folder: Path, manifest: Any, check_hashes: bool, by_size: Collection[str] = ()) -> Iterator[str]:
+    entries = manifest.get("files") if isinstance(manifest, dict) else None
+    if not isinstance(entries, dict) or not entries:
+        yield f"{MANIFEST} lists no files"
+        return
+    if manifest.get("version") != UNSEALED and manifest.get(SEAL) != compute_seal(manifest):
+        yield f"{MANIFEST} does not have its own recorded SHA-256: it changed"
+    for name, recorded in entries.items():
+        if not (isinstance(recorded, dict) and {"bytes", "sha256"} <= recorded.keys()):
+            yield f"{MANIFEST} does not record the size and SHA-256 of {name}"
+        elif problem := _find_difference(folder, name, recorded, check_hashes and name not in by_size):
+            yield f"{name} {problem}"
+
+
+def _find_difference(folder: Path, name: str, recorded: dict[str, Any], check_hash: bool) -> str | None:
+    """Return how a file differs from its entry in the manifest; None if it does not."""
+    file = folder / name
+    try:
+        if not file.resolve().is_relative_to(folder.resolve()):
+            return "points outside the folder"
+        if not file.is_file():
+            return "is missing"
+        if file.stat().st_size != recorded["bytes"]:
+            return f"has {file.stat().st_size} bytes instead of {recorded['bytes']}"
+        if check_hash and hash_file(file) != recorded["sha256"]:
+            return "does not have the recorded SHA-256: its content changed"
+    except (OSError, RuntimeError, ValueError) as error:  # an invalid name, a link to itself, an unreadable file
+        return f"cannot be read ({error})"
+    return None

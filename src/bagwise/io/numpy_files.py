@@ -1,0 +1,154 @@
+"""Files ``.npy`` and ``.npz``: never unpickled, and the size that a header claims is checked before it is allocated."""
+
+import math
+import zipfile
+import zlib
+from pathlib import Path
+from typing import IO, Any, BinaryIO
+
+import numpy as np
+
+from bagwise.errors import InputError
+from bagwise.io.memory_limits import NUMBERS_COMPRESSED, check_declared_size, check_free_memory
+
+HEADER_READERS: dict[tuple[int, int], Any] = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
+
+
+def read_npy(path: str | Path) -> np.ndarray:
+    """Read a numeric array from a ``.npy`` file.
+
+    Parameters
+    ----------
+    path : str or Path
+        Path of the file.
+
+    Returns
+    -------
+    numpy.ndarray
+        Read-only array.
+
+    Raises
+    ------
+    InputError
+        If the file is missing or damaged, holds objects, or claims more than it holds.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "bag.npy"
+    >>> np.save(path, np.eye(2))
+    >>> read_npy(path)
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    path = Path(path)
+    with _open(path) as stream:
+        return _read_array(path, stream, path.stat().st_size)
+
+
+def read_npz(path: str | Path, name: str) -> np.ndarray:
+    """Read one numeric array from a ``.npz`` file.
+
+    Parameters
+    ----------
+    path : str or Path
+        Path of the file.
+    name : str
+        Name of the array.
+
+    Returns
+    -------
+    numpy.ndarray
+        Read-only array.
+
+    Raises
+    ------
+    InputError
+        If the file is missing or damaged, lacks the array, holds objects, or claims more than it holds.
+    """
+    path = Path(path)
+    try:
+        with _open(path) as stream, zipfile.ZipFile(stream) as archive:
+            entry = archive.getinfo(f"{name}.npy")
+            check_declared_size(path, entry.file_size, entry.compress_size, name, NUMBERS_COMPRESSED)
+            check_declared_size(path, entry.compress_size, path.stat().st_size, name)
+            with archive.open(entry) as member:
+                return _read_array(path, member, entry.file_size)
+    except KeyError:
+        raise InputError(f"{path} has no array '{name}'; is it the right file?") from None
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, OSError, EOFError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise _make_damage_error(path, error) from None
+
+
+def write_array(path: Path, array: np.ndarray) -> None:
+    """Write a ``.npy`` file. Unlike ``np.save``, it reports a full disk as such.
+
+    Parameters
+    ----------
+    path : Path
+        Path of the file.
+    array : numpy.ndarray
+        Numeric array.
+    """
+    with path.open("wb") as stream:
+        write_npy_header(stream, array.shape, array.dtype)
+        stream.write(np.ascontiguousarray(array).data)
+
+
+def write_npy_header(stream: BinaryIO, shape: tuple[int, ...], dtype: np.dtype) -> None:
+    """Write the header of a ``.npy`` file. It is padded, so it can be rewritten with a longer first axis.
+
+    Parameters
+    ----------
+    stream : binary file
+        File to write to.
+    shape : tuple of int
+        Shape of the array.
+    dtype : numpy.dtype
+        Type of the array.
+    """
+    header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(stream, header)
+
+
+def _open(path: Path) -> IO[bytes]:
+    if not path.is_file():
+        raise InputError(f"{path} is not a file; check the path")
+    return path.open("rb")
+
+
+def _read_array(path: Path, stream: Any, n_stored: int) -> np.ndarray:
+    shape, fortran_order, dtype = _read_header(path, stream)
+    if dtype.kind not in "fiub":
+        raise InputError(
+            f"{path} holds {dtype}, not numbers; it is not read, because it may need unpickling, which can run code"
+        )
+    n_claimed = math.prod(shape) * dtype.itemsize
+    if n_claimed < 0 or n_claimed > n_stored:
+        raise InputError(f"{path} claims {n_claimed:,} bytes, but holds {n_stored:,} bytes; make the file again")
+    check_free_memory(path, n_claimed)
+    content = stream.read(n_claimed)
+    if len(content) != n_claimed:
+        raise InputError(f"{path} is cut short: {len(content):,} of {n_claimed:,} bytes; copy or make it again")
+    return np.frombuffer(content, dtype).reshape(shape, order="F" if fortran_order else "C")
+
+
+def _read_header(path: Path, stream: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    try:
+        version = np.lib.format.read_magic(stream)
+        shape, fortran_order, dtype = HEADER_READERS[version](stream)
+    except Exception as error:  # NumPy parses the header as a Python literal and raises the parser's exceptions
+        raise _make_damage_error(path, error) from None
+    if any(size < 0 for size in shape):
+        raise InputError(f"{path} claims the shape {shape}; make the file again")
+    return shape, fortran_order, dtype
+
+
+def _make_damage_error(path: Path, error: Exception) -> InputError:
+    reason = str(error).strip().partition("\n")[0][:200]
+    return InputError(f"{path} is damaged, cut short or not a NumPy file ({reason}); copy or make it again")

@@ -1,0 +1,5 @@
+"""Augmentation of image instances, and the registry of its names."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,115 @@
+"""Mean and sum pooling: every instance has the same weight 1/K.
+
+    Mean              z = 1/K Σₖ hₖ        of embeddings            (Ilse et al. 2018, eq. 6)
+    MeanProbability   θ = 1/K Σₖ pₖ        of instance scores       (Ilse et al. 2018, eq. 6)
+    Sum               z = Σₖ hₖ            of embeddings or scores  (Ilse et al. 2018, Theorem 1; Zaheer et al. 2017)
+
+As an ``AdditivePooling`` all exponents of ``Mean`` and ``Sum`` are zero, which leaves Σₖ rₖ.
+"""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from bagwise.nn.pooling.additive import (
+    AdditivePooling,
+    Exponents,
+    Terms,
+    Totals,
+    make_rowless_terms,
+    compute_log_means,
+    make_equal_shares,
+    to_float64_values,
+)
+from bagwise.nn.pooling.base import Pooled, PoolingSettings, make_uniform_weights
+from bagwise.nn.segments import Offsets, Rows, segment_mean, segment_sum
+from bagwise.targets import Likelihood
+
+
+class Mean(AdditivePooling):
+    """Mean pooling of embeddings, z = 1/K Σₖ hₖ (Ilse et al. 2018, eq. 6).
+
+    ``Mean.for_scores`` returns ``MeanProbability``.
+    """
+
+    title = "mean"
+
+    @classmethod
+    def for_scores(cls, width: int, likelihood: Likelihood, settings: PoolingSettings) -> "MeanProbability":
+        return MeanProbability(likelihood)
+
+    def forward(self, values: Rows, offsets: Offsets) -> Pooled:
+        return Pooled(values=segment_mean(values, offsets), weights=make_uniform_weights(values, offsets))
+
+    def terms(self, values: Rows) -> Terms:
+        return make_linear_terms(values)
+
+    def weighted(self, rows: Rows, factors: Exponents, offsets: Offsets) -> Float[Tensor, "bags width"]:
+        return sum_rows(rows, offsets)
+
+    def finalize(self, totals: Totals) -> Float[Tensor, "bags width"]:
+        return totals.rows / totals.counts
+
+    def weigh(self, exponents: Exponents, totals: Totals, offsets: Offsets) -> Float[Tensor, "instances 1"]:
+        return make_equal_shares(totals, offsets)
+
+
+class Sum(AdditivePooling):
+    """Sum pooling, z = Σₖ hₖ (Theorem 1 of Ilse et al. 2018, after Zaheer et al. 2017).
+
+    At instance level it adds the scores of the instances, that is, their evidence.
+    """
+
+    title = "sum"
+
+    def forward(self, values: Rows, offsets: Offsets) -> Pooled:
+        return Pooled(values=segment_sum(values, offsets), weights=make_uniform_weights(values, offsets))
+
+    def terms(self, values: Rows) -> Terms:
+        return make_linear_terms(values)
+
+    def weighted(self, rows: Rows, factors: Exponents, offsets: Offsets) -> Float[Tensor, "bags width"]:
+        return sum_rows(rows, offsets)
+
+    def finalize(self, totals: Totals) -> Float[Tensor, "bags width"]:
+        return totals.rows
+
+    def weigh(self, exponents: Exponents, totals: Totals, offsets: Offsets) -> Float[Tensor, "instances 1"]:
+        return make_equal_shares(totals, offsets)
+
+
+class MeanProbability(AdditivePooling):
+    """Mean pooling of instance scores: the score of the mean probability, θ = 1/K Σₖ pₖ.
+
+    It is computed from log-probabilities with log-sum-exp, so that nothing overflows.
+
+    Parameters
+    ----------
+    likelihood : Likelihood
+        Conversion between scores and probabilities.
+    """
+
+    title = "mean"
+
+    def __init__(self, likelihood: Likelihood) -> None:
+        super().__init__()
+        self.likelihood = likelihood
+
+    def terms(self, values: Rows) -> Terms:
+        return make_rowless_terms(self.likelihood.log_probabilities(values))
+
+    def finalize(self, totals: Totals) -> Float[Tensor, "bags scores"]:
+        return self.likelihood.scores(compute_log_means(totals))
+
+    def weigh(self, exponents: Exponents, totals: Totals, offsets: Offsets) -> Float[Tensor, "instances 1"]:
+        return make_equal_shares(totals, offsets)
+
+
+def make_linear_terms(values: Rows) -> Terms:
+    """Return terms with zero exponents."""
+    return Terms(exponents=torch.zeros_like(values[:, :1]), rows=values)
+
+
+def sum_rows(rows: Rows, offsets: Offsets) -> Float[Tensor, "bags width"]:
+    """Sum in float64; multiplying by factors of one in float32 first would lose digits."""
+    return segment_sum(to_float64_values(rows), offsets)

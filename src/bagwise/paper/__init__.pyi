@@ -1,0 +1,32 @@
+__all__ = [
+    "FITS",
+    "PAGE",
+    "RECIPES",
+    "RESULTS",
+    "TABLE1_SELECTION",
+    "TEXT",
+    "Published",
+    "Recipe",
+    "Result",
+    "Setting",
+    "apply_all_protocols",
+    "make_fit_rows",
+    "make_result_rows",
+    "make_table1_network",
+    "plot_paper_figures",
+    "read_published",
+    "read_results",
+    "render_markdown",
+    "reproduce_experiment",
+    "write_reproduction_page",
+    "write_results",
+]
+
+from .paper_figures import plot_paper_figures
+from .protocols import apply_all_protocols
+from .published import Published, read_published
+from .recipes import RECIPES, TABLE1_SELECTION, Recipe, Setting, make_table1_network
+from .reproduction import reproduce_experiment
+from .reproduction_page import FITS, PAGE, RESULTS, TEXT, write_reproduction_page, write_results
+from .result_tables import render_markdown
+from .results import Result, make_fit_rows, make_result_rows, read_results

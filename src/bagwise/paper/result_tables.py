@@ -1,0 +1,118 @@
+"""Results as tables, with our numbers next to the paper's, and as a Markdown page."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from bagwise.paper.recipes import Recipe
+from bagwise.paper.results import Result
+
+LEGEND = (
+    "Each cell shows our mean ± error / the paper's mean ± error (difference). {bold}: the two intervals of ± one "
+    "error do not overlap. (incomplete): some folds have not been run. Our error is the standard error over folds, "
+    "averaged over repeats, as the paper's seems to be; where there are no folds, it is the standard error over draws. "
+    "results.csv has both errors, and the numbers of repeats and fits behind each mean."
+)
+LEGEND_POOLED = (
+    "Metrics are computed on the predictions of all folds of a repeat together; the means over folds are in separate "
+    "tables below."
+)
+
+
+class ResultTable(NamedTuple):
+    """The numbers of one table."""
+
+    name: str
+    methods: list[str]
+    columns: list[str]
+    cells: dict[tuple[str, str], Result]  # by method and column; those that have not been run are missing
+
+    def format_repeats(self, column: str) -> str:
+        """How often the numbers of a column were repeated, e.g. "5×"."""
+        counts = sorted({result.n_repeats for (_, name), result in self.cells.items() if name == column})
+        return f"{counts[0]}×" if len(counts) == 1 else f"{counts[0]}–{counts[-1]}×"
+
+
+def make_tables(results: Sequence[Result]) -> list[ResultTable]:
+    """Group results into tables, in the order of the results."""
+    tables: dict[str, list[Result]] = {}
+    for result in results:
+        tables.setdefault(result.table, []).append(result)
+    return [
+        ResultTable(
+            name=name,
+            methods=list(dict.fromkeys(result.method for result in found)),
+            columns=_sort_columns(dict.fromkeys(result.column for result in found)),
+            cells={(result.method, result.column): result for result in found},
+        )
+        for name, found in tables.items()
+    ]
+
+
+def _sort_columns(columns: Iterable[str]) -> list[str]:
+    """Numbers in increasing order, other columns as they are."""
+    names = list(columns)
+    return sorted(names, key=int) if all(name.isdigit() for name in names) else names
+
+
+def describe_legend(recipe: Recipe, bold: str = "**Bold**") -> str:
+    """Explain how to read the tables of an experiment."""
+    legend = LEGEND.format(bold=bold)
+    return f"{legend} {LEGEND_POOLED}" if recipe.pooled else legend
+
+
+def render_markdown(recipe: Recipe, results: Sequence[Result]) -> str:
+    """Render the results of an experiment as a Markdown page.
+
+    Parameters
+    ----------
+    recipe : Recipe
+    results : sequence of Result
+
+    Returns
+    -------
+    str
+    """
+    sections = (f"## {table.name}\n\n{_render_table(table)}" for table in make_tables(results))
+    return "\n\n".join([f"# {recipe.title}", describe_legend(recipe), *sections]) + "\n"
+
+
+def _render_table(table: ResultTable) -> str:
+    titles = [f"{column} ({table.format_repeats(column)})" for column in table.columns]
+    lines = [f"| method | {' | '.join(titles)} |", f"| --- |{' ---: |' * len(titles)}"]
+    for method in table.methods:
+        results = [table.cells.get((method, column)) for column in table.columns]
+        lines.append(
+            f"| {method} | {' | '.join('' if result is None else _format_cell(result) for result in results)} |"
+        )
+    return "\n".join(lines)
+
+
+def _format_cell(result: Result) -> str:
+    cell = format_value(result.mean, result.error)
+    if result.overlaps is False:
+        cell = f"**{cell}**"
+    if not result.complete:
+        cell = f"{cell} (incomplete)"
+    if result.paper is None:
+        return cell
+    paper = format_value(result.paper.mean, result.paper.error)
+    return f"{cell} / {paper} ({format_difference(result.mean - result.paper.mean)})"
+
+
+def format_difference(difference: float) -> str:
+    """Format a difference with its sign.
+
+    >>> format_difference(0.0123), format_difference(-0.0123), format_difference(-0.0001)
+    ('+0.012', '−0.012', '0.000')
+    """
+    text = f"{difference:+.3f}"
+    return text[1:] if float(text) == 0 else text.replace("-", "−")
+
+
+def format_value(mean: float, error: float | None) -> str:
+    """Format a mean with its error, if there is one.
+
+    >>> format_value(0.5, 0.0123), format_value(0.5, None)
+    ('0.500±0.012', '0.500')
+    """
+    return f"{mean:.3f}" if error is None else f"{mean:.3f}±{error:.3f}"

@@ -1,0 +1,5 @@
+"""Parallel work: worker processes, a Dask cluster, a shared folder, distributed ranks."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

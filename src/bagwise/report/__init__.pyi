@@ -1,0 +1,16 @@
+__all__ = [
+    "BOXES",
+    "export_run",
+    "fill_template",
+    "format_interval",
+    "render_report",
+    "summarise_run",
+    "write_comparison_page",
+    "write_report",
+]
+
+from .comparison_page import BOXES, write_comparison_page
+from .model_card import export_run
+from .run_page import render_report, write_report
+from .summary import summarise_run
+from .templating import fill_template, format_interval

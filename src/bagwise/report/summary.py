@@ -1,0 +1,171 @@
+"""The summary of a run: one dictionary of numbers, texts and lists with everything that a report shows.
+
+It is computed from the files of the run (predictions.csv, weights.npy, metrics.json …); nothing is predicted again.
+Only pictures and true key instances need the data. Without the data they are left out, and the summary gives the
+reason.
+"""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bagwise.arguments import canonicalize_name
+from bagwise.bags import Bags
+from bagwise.errors import InputError
+from bagwise.evaluation import CONFIDENCE_LEVEL, N_RESAMPLES
+from bagwise.figures import is_image_shape
+from bagwise.io import JsonObject, read_json
+from bagwise.nn import choose_encoder, get_encoder_shape
+from bagwise.report.notable_bags import find_notable_bags
+from bagwise.report.predicted_bags import PredictedBags
+from bagwise.runs import Run
+from bagwise.targets import (
+    compute_auc,
+    compute_average_precision,
+    compute_calibration,
+    compute_precision_recall,
+    compute_roc,
+    count_confusions,
+)
+
+HISTOGRAM_BINS = 20
+MAX_PIXELATED_SIDE = 32  # images up to this size are shown pixel by pixel
+
+
+def summarise_run(run: Run) -> JsonObject:
+    """Summarise a run.
+
+    Parameters
+    ----------
+    run : Run
+
+    Returns
+    -------
+    dict
+        Can be written as JSON; the same run always gives the same summary.
+    """
+    bags, missing = _open_test_bags(run)
+    predictions = PredictedBags.read(run)
+    return {
+        "metadata": _make_metadata(run, predictions),
+        "metrics": run.metrics["bags"],
+        "groups": run.metrics.get("groups"),
+        "key_instances": run.metrics.get("instances", {}),
+        "intervals": {
+            "level": CONFIDENCE_LEVEL,
+            "draws": N_RESAMPLES,
+            "by": "group" if "group" in run.predictions[0] else "bag",
+        },
+        "notable_bags": find_notable_bags(predictions, bags),
+        "data": _describe_data(bags, missing),
+        **_compute_curves(predictions),
+        "confusion": count_confusions(predictions.targets, predictions.predicted, len(predictions.classes)).tolist(),
+        "calibration": _to_lists(compute_calibration(predictions.targets, predictions.probabilities)),
+        "probabilities": _make_histogram(predictions),
+        "history": _collect_history(run),
+        "parameters": run.parameters,
+        "environment": run.environment,
+    }
+
+
+def _open_test_bags(run: Run) -> tuple[Bags | None, str | None]:
+    """The test bags, or the reason why they cannot be opened."""
+    try:
+        return run.test_bags(), None
+    except (InputError, OSError) as error:
+        return None, str(error)
+
+
+def _make_metadata(run: Run, predictions: PredictedBags) -> JsonObject:
+    parameters = run.parameters["parameters"]
+    model = read_json(run.folder / "model" / "model.json")
+    encoder = parameters["encoder"]
+    return {
+        "run": run.folder.resolve().name,
+        "data": Path(run.parameters["data"]["data"]).name,
+        "n_bags": run.metrics["n_bags"],
+        "n_instances": run.metrics["n_instances"],
+        "classes": predictions.classes,
+        "n_bags_by_class": np.bincount(predictions.targets, minlength=len(predictions.classes)).tolist(),
+        "level": canonicalize_name(parameters["level"]),
+        "pooling": canonicalize_name(parameters["pooling"]),
+        "encoder": choose_encoder(get_encoder_shape(tuple(model["instance_shape"])))
+        if encoder == "auto"
+        else canonicalize_name(encoder),
+        "epochs": len(run.history),
+        "best_epoch": find_best_epoch(run.history),
+        "validated": any(row["validation_loss"] is not None for row in run.history),
+    }
+
+
+def find_best_epoch(history: list[dict[str, float | None]]) -> int | None:
+    """Find the epoch whose parameters were kept: the first with the lowest validation error + loss, else the last."""
+    validated = [
+        (row["validation_error"] + row["validation_loss"], row["epoch"])
+        for row in history
+        if row["validation_error"] is not None and row["validation_loss"] is not None
+    ]
+    epoch = min(validated)[1] if validated else history[-1]["epoch"] if history else None
+    return None if epoch is None else int(epoch)
+
+
+def _describe_data(bags: Bags | None, missing: str | None) -> JsonObject:
+    """What a page can show of an instance."""
+    shape = () if bags is None else bags.instance_shape
+    return {
+        "missing": missing,
+        "instance_shape": list(shape),
+        "pictures": is_image_shape(shape),
+        "pixelated": is_image_shape(shape) and max(shape[:2]) <= MAX_PIXELATED_SIDE,
+        "key_instances": bags is not None and bags.instance_labels is not None,
+    }
+
+
+def _compute_curves(predictions: PredictedBags) -> JsonObject:
+    """Curves of the positive class, or of each of several classes against the rest; None where they are undefined."""
+    curves: dict[str, list[JsonObject]] = {"roc": [], "precision_recall": []}
+    for index in [1] if predictions.two_classes else range(len(predictions.classes)):
+        label, positive = predictions.classes[index], predictions.targets == index
+        scores = predictions.probabilities[:, index]
+        curves["roc"].append(
+            {"class": label, "auc": compute_auc(positive, scores), "points": _to_lists(compute_roc(positive, scores))}
+        )
+        curves["precision_recall"].append(
+            {
+                "class": label,
+                "average_precision": compute_average_precision(positive, scores),
+                "points": _to_lists(compute_precision_recall(positive, scores)),
+            }
+        )
+    return curves
+
+
+def _make_histogram(predictions: PredictedBags) -> JsonObject:
+    """Bags by probability: of the positive class, by label; or of the predicted class, by correct and wrong."""
+    edges = np.linspace(0, 1, HISTOGRAM_BINS + 1)
+    if predictions.two_classes:
+        x_label, values = f"probability of class {predictions.classes[1]}", predictions.probabilities[:, 1]
+        parts = {f"label {label}": predictions.targets == index for index, label in enumerate(predictions.classes)}
+    else:
+        x_label, values = "probability of the predicted class", predictions.probabilities.max(axis=1)
+        correct = predictions.predicted == predictions.targets
+        parts = {"correct": correct, "wrong": ~correct}
+    counts = {name: np.histogram(values[part], edges)[0].tolist() for name, part in parts.items()}
+    return {"edges": edges.tolist(), "x_label": x_label, "counts": counts}
+
+
+def _collect_history(run: Run) -> dict[str, list[float | None]]:
+    """The columns of the history; None for values that were not measured or are not finite."""
+    columns = run.history[0] if run.history else {}
+    return {name: [_finite_or_none(row[name]) for row in run.history] for name in columns}
+
+
+def _finite_or_none(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _to_lists(points: Any) -> JsonObject | None:
+    """A named tuple of arrays as a dictionary of lists."""
+    return None if points is None else {name: values.tolist() for name, values in points._asdict().items()}

@@ -1,0 +1,26 @@
+__all__ = [
+    "KIND",
+    "PARAMETERS",
+    "REPORT",
+    "OpenRun",
+    "Run",
+    "adopt_weights",
+    "assist_run",
+    "check_onnx_packages",
+    "compute_weight_spread",
+    "execute_run",
+    "find_other_seeds",
+    "load_model",
+    "make_empty_rows",
+    "make_group_rows",
+    "make_prediction_rows",
+    "make_weight_rows",
+    "write_onnx",
+]
+
+from .adopted_weights import adopt_weights
+from .execution import assist_run, execute_run
+from .onnx_graph import check_onnx_packages, write_onnx
+from .open_run import OpenRun, compute_weight_spread, find_other_seeds
+from .predictions import make_empty_rows, make_group_rows, make_prediction_rows, make_weight_rows
+from .run import KIND, PARAMETERS, REPORT, Run, load_model

@@ -1,0 +1,275 @@
+"""Published weights as a fitted BagClassifier, which predicts, weighs, explains and saves like any other.
+
+Two formats of state dictionaries are known.
+
+AttentionDeepMIL, the code published by the paper's authors: LeNet-5, (gated) attention, one output. It scales digits to
+0 … 1 and then standardises them by the mean and standard deviation of MNIST. Here digits are bytes, 0 … 255, and the
+same scaling is part of the model.
+
+CLAM with a single branch (Lu et al. 2021), as its code saves it:
+
+    h = ReLU(W x + b)        a = softmax(wᵀ (tanh(V hᵀ + v) ⊙ sigm(U hᵀ + u)))        s = C Σₖ aₖ hₖ + c
+
+The index of the attention within ``attention_net`` depends on whether the model had dropout (3) or not (2). The
+instance classifiers are used only in its training, not in predictions.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from bagwise.data.formats import read_tensors
+from bagwise.errors import InputError
+from bagwise.estimators import Adjustment, BagClassifier, restore_attributes
+
+Layer = dict[str, Tensor]
+
+WRAPPER_PREFIXES = re.compile(r"^((module|model|net|_orig_mod)\.)+")
+
+MNIST_MEAN, MNIST_DEVIATION = 0.1307, 0.3081  # of the pixels, as in the published code
+DEEP_MIL_FEATURES = r"feature_extractor_part1"
+DEEP_MIL_GATES = {"V": r"attention_V\.\d+", "U": r"attention_U\.\d+"}
+DEEP_MIL_LAST = r"attention_(w|weights)"
+
+CLAM_ATTENTION = r"attention_net\.\d+"
+CLAM_WIDTH = 512
+
+
+def adopt_weights(path: str | Path, classes: Sequence[Any] | None = None) -> BagClassifier:
+    """Read a state dictionary of CLAM (single branch) or AttentionDeepMIL; nothing in the file is executed.
+
+    Parameters
+    ----------
+    path : str or Path
+    classes : sequence, default=None
+        Labels in the order of the model's outputs; 0, 1, … if None.
+
+    Returns
+    -------
+    BagClassifier
+        Fitted.
+
+    Raises
+    ------
+    InputError
+        If the file is not from such a model, or if the number of classes differs.
+
+    Examples
+    --------
+    >>> adopt_weights("s_0_checkpoint.pt", classes=["normal", "tumour"])  # doctest: +SKIP
+    """
+    state = StateDict(path)
+    read = next((reader for recognises, reader in READERS if recognises(state)), None)
+    if read is None:
+        raise InputError(f"{path} has the weights of neither CLAM (single branch) nor AttentionDeepMIL")
+    parts = read(state)
+    state.check_all_used()
+    labels = np.arange(parts.n_classes) if classes is None else np.array(classes)
+    if len(np.unique(labels)) != parts.n_classes or len(labels) != parts.n_classes:
+        raise InputError(
+            f"{path} has {parts.n_classes} classes; give {parts.n_classes} different labels, got "
+            f"{', '.join(map(str, labels))}"
+        )
+    return _build_classifier(parts, labels)
+
+
+def _build_classifier(parts: "PublishedParts", labels: np.ndarray) -> BagClassifier:
+    model = BagClassifier(**parts.parameters, standardize=False, random_state=0)
+    restore_attributes(model, labels, parts.instance_shape, seed=0)
+    arrays = {f"{layer}.{name}": value for layer, tensors in parts.layers.items() for name, value in tensors.items()}
+    model._restore({"history": [], "adjustment": asdict(Adjustment()), "engine": "torch"}, arrays)
+    return model
+
+
+class PublishedParts(NamedTuple):
+    """The parts of a published model, in terms of this library.
+
+    Attributes
+    ----------
+    parameters : dict
+        Parameters of a ``BagClassifier`` with this network.
+    instance_shape : tuple of int
+    n_classes : int
+    layers : dict of str to dict
+        Tensors of each layer, by the name that the layer has in ``BagClassifier``.
+    """
+
+    parameters: dict[str, Any]
+    instance_shape: tuple[int, ...]
+    n_classes: int
+    layers: dict[str, Layer]
+
+
+class StateDict:
+    """The tensors of a state dictionary, by names without the prefixes that wrappers add.
+
+    It keeps track of the tensors that were read: any that remain belong to an unknown part of the model.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self._tensors = {WRAPPER_PREFIXES.sub("", name): tensor for name, tensor in read_tensors(path).items()}
+        self._unused = set(self._tensors)
+
+    def has(self, pattern: str) -> bool:
+        """Check whether a whole name matches the pattern."""
+        return any(re.fullmatch(pattern, name) for name in self._tensors)
+
+    def find_indices(self, name: str) -> list[int]:
+        """Return the indices of the layers with weights within a sequence of that name."""
+        matches = (re.fullmatch(rf"{name}\.(\d+)\.weight", found) for found in self._tensors)
+        return sorted(int(match[1]) for match in matches if match)
+
+    def get_layer(self, pattern: str, *, bias: bool = True) -> Layer:
+        """Return the weight and, optionally, the bias of the only layer whose name matches the pattern."""
+        weights = [name for name in self._tensors if re.fullmatch(rf"{pattern}\.weight", name)]
+        if len(weights) != 1:
+            raise InputError(
+                f"{self.path} has {len(weights)} layers {pattern}, but one was expected; {self._list_names()}"
+            )
+        layer = {"weight": self._get_tensor(weights[0])}
+        if bias:
+            layer["bias"] = self._get_tensor(weights[0].removesuffix("weight") + "bias")
+        return layer
+
+    def ignore(self, pattern: str) -> None:
+        """Mark tensors that do not affect predictions as used."""
+        self._unused -= {name for name in self._unused if re.fullmatch(pattern, name)}
+
+    def check_all_used(self) -> None:
+        """Refuse a file with further tensors: the model that they belong to would predict differently."""
+        if self._unused:
+            raise InputError(
+                f"{self.path} has tensors that are not part of such a model: {', '.join(sorted(self._unused)[:5])}"
+            )
+
+    def _get_tensor(self, name: str) -> Tensor:
+        if name not in self._tensors:
+            raise InputError(f"{self.path} has no {name}; {self._list_names()}")
+        self._unused.discard(name)
+        if not self._tensors[name].isfinite().all():
+            raise InputError(f"{self.path}: {name} has values that are not finite, so the model cannot predict")
+        return self._tensors[name].float()
+
+    def _list_names(self) -> str:
+        return f"the file has {', '.join(sorted(self._tensors)[:8]) or 'no tensors'}"
+
+
+def is_attention_deep_mil(state: StateDict) -> bool:
+    return state.has(rf"{DEEP_MIL_FEATURES}\.\d+\.weight")
+
+
+def read_attention_deep_mil(state: StateDict) -> PublishedParts:
+    """Read the parts of a model of AttentionDeepMIL."""
+    first, second = _find_two_layers(state, DEEP_MIL_FEATURES)
+    gated = state.has(rf"{DEEP_MIL_LAST}\.weight")
+    pooling = _read_gated_deep_mil(state) if gated else _read_plain_deep_mil(state)
+    scaling = {
+        "center": torch.full((1, 1, 1), 255 * MNIST_MEAN),
+        "scale": torch.full((1, 1, 1), 255 * MNIST_DEVIATION),
+    }
+    return PublishedParts(
+        parameters={
+            "encoder": "lenet",
+            "pooling": "biased gated attention" if gated else "biased attention",
+            "attention_width": pooling["V"]["weight"].shape[0],
+            "heads": pooling["w"]["weight"].shape[0],
+        },
+        instance_shape=(28, 28),
+        n_classes=2,
+        layers={
+            "encoder.0": scaling,
+            "encoder.1.0": state.get_layer(rf"{DEEP_MIL_FEATURES}\.{first}"),
+            "encoder.1.3": state.get_layer(rf"{DEEP_MIL_FEATURES}\.{second}"),
+            "encoder.1.7": state.get_layer(r"feature_extractor_part2\.\d+"),
+            **{f"pooling.{name}": layer for name, layer in pooling.items()},
+            "head": state.get_layer(r"classifier\.\d+"),
+        },
+    )
+
+
+def _find_two_layers(state: StateDict, name: str) -> list[int]:
+    indices = state.find_indices(name)
+    if len(indices) != 2:
+        raise InputError(f"{state.path}: {name} has {len(indices)} layers with weights, but two were expected")
+    return indices
+
+
+def _read_gated_deep_mil(state: StateDict) -> dict[str, Layer]:
+    state.ignore(rf"{DEEP_MIL_LAST}\.bias")  # the same for all instances, so it cancels in the softmax
+    gates = {name: state.get_layer(pattern) for name, pattern in DEEP_MIL_GATES.items()}
+    return {**gates, "w": state.get_layer(DEEP_MIL_LAST, bias=False)}
+
+
+def _read_plain_deep_mil(state: StateDict) -> dict[str, Layer]:
+    hidden, last = _find_two_layers(state, "attention")
+    state.ignore(rf"attention\.{last}\.bias")
+    return {"V": state.get_layer(rf"attention\.{hidden}"), "w": state.get_layer(rf"attention\.{last}", bias=False)}
+
+
+def is_clam(state: StateDict) -> bool:
+    return state.has(r"attention_net\.\d+\.(attention_c|module\.\d+)\.weight")
+
+
+def read_clam(state: StateDict) -> PublishedParts:
+    """Read the parts of a single-branch CLAM."""
+    gated = state.has(rf"{CLAM_ATTENTION}\.attention_c\.weight")
+    encoder = state.get_layer(CLAM_ATTENTION)
+    pooling = _read_gated_clam(state) if gated else _read_plain_clam(state)
+    if not state.has(r"classifiers\.weight"):
+        raise InputError(f"{state.path} is a CLAM with several branches; only one with a single branch can be read")
+    head = state.get_layer(r"classifiers")
+    state.ignore(r"instance_classifiers\..*")
+    width, n_features = encoder["weight"].shape
+    if width != CLAM_WIDTH:
+        raise InputError(f"{state.path} has embeddings of width {width}, but those of CLAM have {CLAM_WIDTH}")
+    return PublishedParts(
+        parameters={
+            "encoder": "projection",
+            "pooling": "biased gated attention" if gated else "biased attention",
+            "attention_width": pooling["V"]["weight"].shape[0],
+        },
+        instance_shape=(n_features,),
+        n_classes=head["weight"].shape[0],
+        layers={
+            "encoder.0": {"center": torch.zeros(n_features), "scale": torch.ones(n_features)},  # features as they are
+            "encoder.1.1": encoder,
+            **{f"pooling.{name}": layer for name, layer in pooling.items()},
+            "head": make_two_class_head(head),
+        },
+    )
+
+
+def _read_gated_clam(state: StateDict) -> dict[str, Layer]:
+    layers = {
+        "V": state.get_layer(rf"{CLAM_ATTENTION}\.attention_a\.0"),
+        "U": state.get_layer(rf"{CLAM_ATTENTION}\.attention_b\.0"),
+        "w": state.get_layer(rf"{CLAM_ATTENTION}\.attention_c", bias=False),
+    }
+    state.ignore(rf"{CLAM_ATTENTION}\.attention_c\.bias")  # the same for all instances, so it cancels in the softmax
+    return layers
+
+
+def _read_plain_clam(state: StateDict) -> dict[str, Layer]:
+    layers = {
+        "V": state.get_layer(rf"{CLAM_ATTENTION}\.module\.0"),
+        "w": state.get_layer(rf"{CLAM_ATTENTION}\.module\.[1-9]", bias=False),
+    }
+    state.ignore(rf"{CLAM_ATTENTION}\.module\.[1-9]\.bias")
+    return layers
+
+
+def make_two_class_head(head: Layer) -> Layer:
+    """Replace a head with two scores by one with their difference, which gives the same probabilities."""
+    if head["weight"].shape[0] != 2:
+        return head
+    return {name: (value[1] - value[0])[None] for name, value in head.items()}
+
+
+READERS = ((is_clam, read_clam), (is_attention_deep_mil, read_attention_deep_mil))

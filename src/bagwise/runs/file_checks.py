@@ -1,0 +1,74 @@
+"""Checks of the content of a run's files when they are read, since a run may come from an untrusted source.
+
+Each function returns the content it was given, or raises an error that says what is wrong with it.
+"""
+
+import math
+from dataclasses import fields
+from typing import Any
+
+from bagwise.training import Epoch
+
+PREDICTION_COLUMNS = ("bag", "n_instances", "label", "predicted")
+EPOCH_COLUMNS = {field.name for field in fields(Epoch)}
+MAX_INSTANCES = 1 << 40  # of a bag
+
+
+def check_parameters(content: Any) -> dict[str, Any]:
+    """Check parameters.json: the data by name and options, and the parameters of the estimator."""
+    data, parameters = content["data"], content["parameters"]
+    has_data = isinstance(data["data"], str) and isinstance(data["options"], dict)
+    if not (has_data and all(isinstance(parameters[name], str) for name in ("level", "encoder", "pooling"))):
+        raise ValueError("it does not name its data and its model")
+    return content
+
+
+def check_predictions(rows: list[dict[str, str]], classes: list[str]) -> list[dict[str, str]]:
+    """Check predictions.csv: one row per test bag, with a known label and a probability for each class."""
+    required = {*PREDICTION_COLUMNS, *(f"probability {label}" for label in classes)}
+    for number, row in enumerate(rows, start=1):
+        if not required <= row.keys() or None in row or None in row.values():
+            raise ValueError(f"row {number} does not have the columns of a prediction")
+        probabilities = [float(row[f"probability {label}"]) for label in classes]
+        if not all(0 <= value <= 1 for value in probabilities) or not {row["label"], row["predicted"]} <= {*classes}:
+            raise ValueError(f"row {number} does not have labels and probabilities of the model's classes")
+        if not 0 < int(row["n_instances"]) < MAX_INSTANCES:
+            raise ValueError(f"row {number}: n_instances must be between 1 and 2⁴⁰, got {row['n_instances']}")
+    if not rows:
+        raise ValueError("it has no predictions")
+    return rows
+
+
+def check_training(rows: list[dict[str, str]]) -> list[dict[str, str]]:
+    """Check training.csv: one row per bag, with its name and use, and its group if there are groups."""
+    if any({*row} not in ({"bag", "use"}, {"bag", "use", "group"}) or None in row.values() for row in rows):
+        raise ValueError("its columns must be bag, use and, optionally, group")
+    return rows
+
+
+def check_history(rows: list[dict[str, str]]) -> list[dict[str, float | None]]:
+    """Check history.csv, one row per epoch, and convert it to numbers; None for values that were not measured."""
+    if any(row.keys() != EPOCH_COLUMNS for row in rows):
+        raise ValueError("its columns are not those of a training history")
+    history = [{name: float(value) if value else None for name, value in row.items()} for row in rows]
+    if not all(_is_finite_or_none(value) for row in history for value in row.values()):
+        raise ValueError("a value of an epoch is not finite")
+    return history
+
+
+def check_metrics(content: Any) -> dict[str, Any]:
+    """Check metrics.json: counts, and metrics of bags, groups and instances."""
+    parts = [content["bags"], *([content["groups"]["metrics"]] if "groups" in content else [])]
+    for entry in (entry for part in parts for entry in part.values()):
+        low, high = entry["interval"] or (None, None)
+        if not all(map(_is_finite_or_none, (entry["value"], low, high))):
+            raise ValueError("a metric is not a number with an interval")
+    instance_metrics = [value for metrics in content.get("instances", {}).values() for value in metrics.values()]
+    if not all(map(_is_finite_or_none, [content["n_bags"], content["n_instances"], *instance_metrics])):
+        raise ValueError("a metric is not a number")
+    return content
+
+
+def _is_finite_or_none(value: Any) -> bool:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return value is None or (is_number and math.isfinite(value))

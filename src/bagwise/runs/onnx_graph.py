@@ -1,0 +1,155 @@
+"""Export of a fitted network as one ONNX graph, to use it without torch. The number of instances is free.
+
+    input    instances      (K, …) float32, as bags store them: images as height × width × channels, bytes as 0 … 255
+    output   probabilities  (C,) float32
+    output   weights        (K,) float32, which sum to one
+
+Preprocessing, likelihood and temperature are part of the graph. The classes, the decision threshold between two classes
+and the version are in the graph's metadata. The poolings are computed from the same terms and totals as for a bag that
+is processed in chunks (``nn.pooling.AdditivePooling``), so no equation is written down twice.
+"""
+
+import json
+import logging
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, cast
+
+import torch
+from torch import Tensor, nn
+
+import bagwise
+from bagwise.errors import InputError
+from bagwise.estimators import BagClassifier, BagEstimator, to_plain
+from bagwise.io import write_atomically
+from bagwise.nn import Offsets
+from bagwise.nn.pooling import AdditivePooling
+
+PACKAGES = ("onnx", "onnxscript")
+EXAMPLE_SIZE = 7  # instances of the bag that the graph is traced with; any number would do
+
+
+def write_onnx(estimator: BagEstimator, path: str | Path) -> Path:
+    """Write the network of a fitted ``BagClassifier`` as an ONNX graph; requires ``bagwise[onnx]``.
+
+    Parameters
+    ----------
+    estimator : BagEstimator
+        Only a ``BagClassifier`` can be exported.
+    path : str or Path
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    InputError
+        If the estimator is not a network, its pooling cannot be exported, or a package is missing.
+
+    Examples
+    --------
+    >>> write_onnx(model, "model.onnx")  # doctest: +SKIP
+    """
+    if not isinstance(estimator, BagClassifier):
+        raise InputError(
+            f"a {type(estimator).__name__} cannot be written as ONNX, only a network (BagClassifier) can; "
+            "export without --onnx"
+        )
+    check_onnx_packages()
+    path = Path(path)
+    network, example = SingleBagNetwork(estimator), torch.zeros(EXAMPLE_SIZE, *estimator.instance_shape_)
+    with _suppress_torch_messages():
+        program: Any = torch.onnx.export(
+            network,
+            (example,),
+            dynamo=True,
+            input_names=["instances"],
+            output_names=["probabilities", "weights"],
+            dynamic_shapes=({0: torch.export.Dim("instances", min=1)},),
+            verbose=False,
+        )
+    program.model.metadata_props.update({name: json.dumps(value) for name, value in _make_metadata(estimator).items()})
+    with write_atomically(path) as temporary:
+        program.save(temporary, external_data=False)
+    return path
+
+
+def check_onnx_packages() -> None:
+    """Check that the packages for ONNX export are installed.
+
+    Raises
+    ------
+    InputError
+        If a package is missing.
+    """
+    missing = [name for name in PACKAGES if find_spec(name) is None]
+    if missing:
+        raise InputError(f"writing ONNX needs {' and '.join(missing)}: pip install 'bagwise[onnx]'")
+
+
+def _make_metadata(estimator: BagClassifier) -> dict[str, Any]:
+    return {
+        "bagwise": bagwise.__version__,
+        "classes": [to_plain(label) for label in estimator.classes_],
+        "decision_threshold": estimator.decision_threshold,
+        "instance_shape": list(estimator.instance_shape_),
+        "extractor": estimator.extractor_,
+    }
+
+
+@contextmanager
+def _suppress_torch_messages() -> Iterator[None]:
+    """Suppress messages about packages that the graph does not need, and about deprecated parts of torch itself."""
+    logger = logging.getLogger("torch.onnx")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logger.setLevel(level)
+
+
+class SingleBagNetwork(nn.Module):
+    """The network of a fitted ``BagClassifier`` as a function of one bag: instances → probabilities, weights."""
+
+    def __init__(self, estimator: BagClassifier) -> None:
+        super().__init__()
+        self.model = estimator.model_.cpu().eval()
+        self.likelihood = estimator.likelihood_
+        self.temperature = estimator.adjustment_.temperature
+        pooling = self.model.pooling
+        if not isinstance(pooling, AdditivePooling):
+            raise InputError(
+                f"the pooling {type(pooling).__name__} cannot be exported, because it is not defined by sums over "
+                "instances; derive it from bagwise.nn.pooling.AdditivePooling"
+            )
+        self.pooling = pooling
+
+    def forward(self, instances: Tensor) -> tuple[Tensor, Tensor]:
+        offsets = cast(Offsets, SymbolicOffsets(instances.shape[0]))
+        pooled = AdditivePooling.forward(self.pooling, self.model.encoder(instances), offsets)
+        log_probabilities = self.likelihood.log_probabilities(self.model.head(pooled.values).double())
+        probabilities = torch.softmax(log_probabilities / self.temperature, dim=1)
+        return probabilities[0].float(), pooled.weights.mean(dim=1)
+
+
+class SymbolicOffsets:
+    """The offsets of one bag whose size is only a symbol during export: the operations that ``nn.segments`` uses."""
+
+    def __init__(self, size: Any) -> None:
+        self._size = size
+
+    def __len__(self) -> int:
+        return 2
+
+    def __getitem__(self, index: int) -> Any:
+        return {0: 0, -1: self._size}[index]
+
+    def diff(self) -> Tensor:
+        return torch.ones(self._size, dtype=torch.int64).sum(dim=0, keepdim=True)

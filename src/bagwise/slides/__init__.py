@@ -1,1 +1,0 @@
-"""Whole-slide images and plain images → tissue → tiles → bags; stain operations."""

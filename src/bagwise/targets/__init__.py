@@ -1,0 +1,5 @@
+"""Targets: what a score means, the decision, the metrics and their curves."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,162 @@
+"""Choice of the engine: the requested one, or with "auto" the faster of those that support the model.
+
+All engines compute the same mathematics with the same random numbers. They differ only in rounding, so a run records
+its engine.
+"""
+
+import importlib.util
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+from torch import nn
+
+from bagwise.arguments import choose_by_name
+from bagwise.errors import InputError
+from bagwise.parallel import Ranks, get_ranks
+from bagwise.targets import Likelihood
+from bagwise.training.batches import TrainingTask
+from bagwise.training.devices import check_precision
+from bagwise.training.engines.base import Engine, TrainingProblem
+from bagwise.training.engines.distributed_engine import DistributedEngine
+from bagwise.training.engines.fused.compatibility import UnsupportedModelError, decompose_model
+from bagwise.training.engines.torch_engine import TorchEngine
+from bagwise.training.settings import TrainingSettings
+
+ENGINES = ("auto", "torch", "fused")
+
+COMPILATION_NOTE = "the first use compiles it, which takes about half a minute"
+INSTALL_COMMAND = "pip install 'bagwise[fast]'"
+
+# torch finishes this many steps within the half minute that the first compilation of the kernels takes. With images
+# its steps are slower, and compiled kernels are cached, so that fewer steps are worth the compilation.
+MIN_STEPS = 5000
+MIN_STEPS_WITH_IMAGES = 1000
+MAX_BATCH_ROWS = 256  # beyond it the matrix products of torch are as fast; its convolutions are always slower
+MAX_VALUES = 1 << 27  # of prepared instances, which the fused engine keeps in memory
+MAX_BAG_ROWS = 1 << 14  # the fused engine keeps their embeddings; torch reads larger bags in pieces
+
+
+class EngineChoice(NamedTuple):
+    """A chosen engine.
+
+    Attributes
+    ----------
+    name : str
+        Name of the engine.
+    build : callable
+        Builds the engine from a ``TrainingProblem``.
+    remark : str, default=""
+        Why it is not the fused engine, or how long its compilation takes.
+    """
+
+    name: str
+    build: Callable[[TrainingProblem], Engine]
+    remark: str = ""
+
+    def __str__(self) -> str:
+        return f"engine: {self.name}" + (f" ({self.remark})" if self.remark else "")
+
+
+def choose_engine(
+    name: str,
+    model: nn.Module,
+    likelihood: Likelihood,
+    task: TrainingTask,
+    settings: TrainingSettings,
+    device: torch.device,
+) -> EngineChoice:
+    """Choose the engine of a run.
+
+    A run with several processes uses the torch engine, under the same name: several processes may resume the run of one
+    process.
+
+    Parameters
+    ----------
+    name : {"auto", "torch", "fused"}
+        "auto" is the fused engine if it supports the model and is worth its compilation, else the torch engine.
+    model : nn.Module
+        Model to train.
+    likelihood : Likelihood
+        Loss of the model.
+    task : TrainingTask
+        Training bags.
+    settings : TrainingSettings
+        Settings of the run.
+    device : torch.device
+        Device of the run.
+
+    Returns
+    -------
+    EngineChoice
+
+    Raises
+    ------
+    InputError
+        If the requested engine cannot train the model.
+    """
+    name, ranks = choose_by_name(name, {engine: engine for engine in ENGINES}, "engine"), get_ranks()
+    check_precision(settings.precision, device)
+    if ranks.size > 1:
+        return _choose_distributed(name, settings.batch_size, ranks)
+    if name == "torch":
+        return EngineChoice("torch", TorchEngine)
+    obstacle = _find_obstacle(model, likelihood, task, settings, device)
+    if name == "fused" and obstacle:
+        raise InputError(f"engine 'fused' cannot train this: {obstacle}; use engine='auto' or 'torch'")
+    reason = obstacle or (_find_slowdown(model, task, settings) if name == "auto" else "")
+    if reason:
+        return EngineChoice("torch", TorchEngine, remark=reason)
+    return EngineChoice("fused", _build_fused, remark=COMPILATION_NOTE)
+
+
+def _choose_distributed(name: str, batch_size: int, ranks: Ranks) -> EngineChoice:
+    if name == "fused":
+        raise InputError(
+            f"engine 'fused' trains in a single process, and this run has {ranks.size} processes; use engine='torch'"
+        )
+    if batch_size < ranks.size:
+        raise InputError(
+            f"the run has {ranks.size} processes, but batch_size is {batch_size}, so some processes would never have a "
+            f"bag; use --batch-size {ranks.size} or more (in Python batch_size={ranks.size}), or start fewer processes"
+        )
+    return EngineChoice("torch", lambda problem: DistributedEngine(problem, ranks), remark=f"{ranks.size} processes")
+
+
+def _build_fused(problem: TrainingProblem) -> Engine:
+    from bagwise.training.engines.fused.engine import FusedEngine  # needs Numba, which is optional
+
+    return FusedEngine(problem)
+
+
+def _find_obstacle(
+    model: nn.Module, likelihood: Likelihood, task: TrainingTask, settings: TrainingSettings, device: torch.device
+) -> str:
+    """Return why the fused engine cannot train the model, or an empty string."""
+    if device.type != "cpu":
+        return f"the fused engine runs on the CPU, and the device is {device.type}"
+    if settings.precision != "full":
+        return "the fused engine computes in full precision only"
+    try:
+        parts = decompose_model(model, likelihood)
+    except UnsupportedModelError as reason:
+        return str(reason)
+    max_instances = settings.most_instances
+    prepares_all = max_instances is None and not parts.augmentations
+    if prepares_all and task.bags.n_instances * math.prod(task.bags.instance_shape) > MAX_VALUES:
+        return "there are too many instances to keep them in memory as floats"
+    largest = min(int(task.bags.sizes.max()), max_instances or MAX_BAG_ROWS + 1)
+    if largest > MAX_BAG_ROWS:
+        return f"a bag has {task.bags.sizes.max():,} instances, more than {MAX_BAG_ROWS:,}"
+    return "" if importlib.util.find_spec("numba") else f"Numba is not installed ({INSTALL_COMMAND})"
+
+
+def _find_slowdown(model: nn.Module, task: TrainingTask, settings: TrainingSettings) -> str:
+    """Return why torch is faster than the fused engine, or an empty string."""
+    n_batches = math.ceil(len(task.bags) / settings.batch_size)
+    has_convolutions = any(isinstance(part, nn.Conv2d) for part in model.modules())
+    if settings.epochs * n_batches < (MIN_STEPS_WITH_IMAGES if has_convolutions else MIN_STEPS):
+        return "few steps"
+    too_large = not has_convolutions and task.bags.n_instances / n_batches > MAX_BATCH_ROWS
+    return "large batches" if too_large else ""

@@ -1,0 +1,102 @@
+"""Optimizer steps, applied to one row of weights at a time: the formulas of torch, in the order of torch.
+
+g ← g + λ w
+SGD        m ← μ m + g                w ← w − η m
+Nesterov   m ← μ m + g                w ← w − η (g + μ m)
+Adam       m ← m + (1 − β₁)(g − m)    v ← β₂ v + (1 − β₂) g²
+           w ← w − η/(1 − β₁ᵗ) · m / (√v/√(1 − β₂ᵗ) + ε)
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bagwise.training.engines.fused.compilation import compile_kernel
+
+SGD, NESTEROV, ADAM = range(3)
+
+
+class OptimizerSettings(NamedTuple):
+    """The settings of a torch optimizer as plain numbers."""
+
+    optimizer: int  # SGD, NESTEROV or ADAM
+    learning_rate: float
+    momentum: float  # β₁ of Adam
+    second_momentum: float  # β₂ of Adam
+    epsilon: float
+    weight_decay: float
+
+
+class UpdateRule(NamedTuple):
+    """The factors of one step, in the precision of the weights."""
+
+    optimizer: int
+    learning_rate: float  # η, or η/(1 − β₁ᵗ) of Adam
+    second_scale: float  # 1/√(1 − β₂ᵗ)
+    weight_decay: float  # λ
+    momentum: float  # μ, or β₁
+    second_momentum: float  # β₂
+    epsilon: float
+    momentum_complement: float  # 1 − β₁
+    second_complement: float  # 1 − β₂
+
+
+@compile_kernel
+def make_update_rule(settings, step, dtype):
+    """Return the factors of one step; steps are counted from 1."""
+    learning_rate, second_scale = settings.learning_rate, 1.0
+    if settings.optimizer == ADAM:
+        learning_rate = settings.learning_rate / (1.0 - settings.momentum**step)
+        second_scale = 1.0 / np.sqrt(1.0 - settings.second_momentum**step)
+    return UpdateRule(
+        optimizer=settings.optimizer,
+        learning_rate=dtype(learning_rate),
+        second_scale=dtype(second_scale),
+        weight_decay=dtype(settings.weight_decay),
+        momentum=dtype(settings.momentum),
+        second_momentum=dtype(settings.second_momentum),
+        epsilon=dtype(settings.epsilon),
+        momentum_complement=dtype(1.0 - settings.momentum),
+        second_complement=dtype(1.0 - settings.second_momentum),
+    )
+
+
+@compile_kernel
+def update_slice(rule, parameters, start, gradient):
+    """Update the contiguous parameters that begin at ``start``, as many as ``gradient`` has values."""
+    part = slice(start, start + gradient.shape[0])
+    weights = parameters.weights[part]
+    update_row(rule, weights, parameters.first_moments[part], parameters.second_moments[part], gradient)
+
+
+@compile_kernel
+def update_row(rule, weights, first_moments, second_moments, gradient):
+    """Update one row of weights and its moments."""
+    dtype = gradient.dtype.type
+    update_row_from_two(rule, weights, first_moments, second_moments, dtype(1), gradient, dtype(0), gradient)
+
+
+@compile_kernel
+def update_row_from_two(rule, weights, first_moments, second_moments, a, row_a, b, row_b):
+    """Update one row by the gradient a · row_a + b · row_b, which is never stored."""
+    rate, decay, momentum = rule.learning_rate, rule.weight_decay, rule.momentum
+    if rule.optimizer == ADAM:
+        for i in range(weights.shape[0]):
+            gradient = (a * row_a[i] + b * row_b[i]) + decay * weights[i]
+            mean = first_moments[i] + rule.momentum_complement * (gradient - first_moments[i])
+            square = rule.second_momentum * second_moments[i] + rule.second_complement * gradient * gradient
+            first_moments[i] = mean
+            second_moments[i] = square
+            weights[i] -= rate * mean / (np.sqrt(square) * rule.second_scale + rule.epsilon)
+    elif rule.optimizer == NESTEROV:
+        for i in range(weights.shape[0]):
+            gradient = (a * row_a[i] + b * row_b[i]) + decay * weights[i]
+            mean = momentum * first_moments[i] + gradient
+            first_moments[i] = mean
+            weights[i] -= rate * (gradient + momentum * mean)
+    else:
+        for i in range(weights.shape[0]):
+            gradient = (a * row_a[i] + b * row_b[i]) + decay * weights[i]
+            mean = momentum * first_moments[i] + gradient
+            first_moments[i] = mean
+            weights[i] -= rate * mean

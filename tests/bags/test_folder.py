@@ -1,0 +1,260 @@
+"""The folder of bags: read back as written; damage, forgeries and inconsistent bags are rejected."""
+
+import numpy as np
+import pytest
+
+from bagwise.bags import folder as folder_module
+from bagwise.bags.bags import Bags
+from bagwise.bags.folder import BagWriter, load_bags, read_empty_bags, save_bags
+from bagwise.errors import InputError
+from bagwise.io.json_files import read_json
+from bagwise.io.manifest import find_damage
+from resealing import reseal
+
+
+def test_bag_writer_appends_bags_one_at_a_time(tmp_path):
+    generator = np.random.default_rng(0)
+    bags = [generator.normal(size=(size, 3)).astype(np.float32) for size in (2, 1, 5)]
+    with BagWriter(tmp_path / "bags", extractor="resnet50") as writer:
+        for number, bag in enumerate(bags):
+            writer.add(bag, name=f"bag {number}", label=number % 2, tile_size=256.0, positions=np.zeros((len(bag), 2)))
+    loaded = load_bags(tmp_path / "bags")
+    np.testing.assert_array_equal(loaded.instances, np.concatenate(bags))
+    assert loaded.sizes.tolist() == [2, 1, 5]
+    assert loaded.names.tolist() == ["bag 0", "bag 1", "bag 2"]
+    assert loaded.tile_sizes.tolist() == [256.0] * 3
+    assert loaded.extractor == "resnet50"
+
+
+def test_bag_writer_has_space_in_the_header_for_a_million_rows(tmp_path):
+    with BagWriter(tmp_path / "bags") as writer:
+        for _ in range(11):
+            writer.add(np.ones((100_000, 1), dtype=np.uint8))
+    assert load_bags(tmp_path / "bags").instances.shape == (1_100_000, 1)
+
+
+@pytest.mark.parametrize(
+    ("second", "message"),
+    [
+        ({"instances": np.zeros((0, 2)), "name": "b"}, "bag 'b' is without instances"),
+        (
+            {"instances": np.zeros((1, 3)), "name": "b"},
+            r"bag 'b' has instances of shape \(3,\), but the bags before have \(2,\)",
+        ),
+        ({"instances": np.full((1, 2), np.nan), "name": "b"}, "bag 'b' has 2 values that are NaN"),
+        (
+            {"instances": np.zeros((1, 2)), "name": "b", "label": 1},
+            r"bag 'b' has \['label', 'name'\], but the bags before have \['name'\]",
+        ),
+        ({"instances": np.zeros((1, 2)), "name": "b", "colour": 1}, "bags have no colour"),
+        (
+            {"instances": np.zeros((1, 2)), "name": "b", "positions": np.zeros((2, 2))},
+            r"bag 'b': positions has shape \(2, 2\) for 1 instance;",
+        ),
+        ({"instances": np.zeros((1, 2), dtype=complex), "name": "b"}, "bag 'b': instances are complex128; convert"),
+        ({"instances": np.zeros((1, 2), dtype=np.longdouble), "name": "b"}, "bag 'b': instances are .*; convert"),
+        ({"instances": np.zeros(2), "name": "b"}, r"bag 'b': instances have shape \(2,\)"),
+        ({"instances": np.zeros((1, 0)), "name": "b"}, r"bag 'b': .* no features"),
+        (
+            {"instances": np.zeros((1, 2)), "name": "b", "instance_labels": np.array(["yes"])},
+            "bag 'b': instance_labels are <U3; give numbers",
+        ),
+        ({"instances": np.zeros((1, 2)), "name": "b", "label": None}, "the label of bag 'b' is missing"),
+        ({"instances": np.zeros((1, 2)), "name": "b", "label": (1, 2)}, r"bag 'b': labels has shape \(1, 2\)"),
+        ({"instances": np.zeros((1, 2)), "name": None}, "bag 'None': the name of bag 0 is missing"),
+        ({"instances": np.zeros((1, 2)), "name": "a"}, "bag 'a' occurs more than once; names must be unique"),
+    ],
+)
+def test_bag_writer_rejects_an_invalid_bag_and_leaves_nothing_behind(tmp_path, second, message):
+    with pytest.raises(InputError, match=message), BagWriter(tmp_path / "bags") as writer:  # noqa: PT012
+        writer.add(np.zeros((2, 2)), name="a")
+        writer.add(**second)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_bag_writer_rejects_an_empty_folder(tmp_path):
+    with pytest.raises(InputError, match="no bags to write"), BagWriter(tmp_path / "bags"):
+        pass
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_bag_writer_rejects_instances_of_another_dtype(tmp_path):
+    with pytest.raises(InputError, match="'1' has dtype float64, but"), BagWriter(tmp_path / "bags") as writer:  # noqa: PT012
+        writer.add(np.zeros((2, 2), dtype=np.uint8))
+        writer.add(np.zeros((2, 2)))
+
+
+def test_bag_writer_rejects_labels_of_different_types_and_leaves_nothing_behind(tmp_path):
+    with pytest.raises(InputError, match="labels are objects of type int, str"), BagWriter(tmp_path / "b") as writer:  # noqa: PT012
+        writer.add(np.zeros((2, 2)), label=1)
+        writer.add(np.zeros((2, 2)), label="1")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_bag_writer_writes_native_byte_order(tmp_path):
+    with BagWriter(tmp_path / "bags") as writer:
+        writer.add(np.array([[1, 2]], dtype=">f4"), name=5, positions=np.array([[1, 2]], dtype=">i4"))
+    bags = load_bags(tmp_path / "bags")
+    assert bags.instances.dtype == np.dtype(np.float32)
+    assert (bags.instances.tolist(), bags.positions.tolist(), bags.names.tolist()) == ([[1, 2]], [[1, 2]], ["5"])
+
+
+OPTIONAL = ("labels", "names", "groups", "positions", "instance_labels", "tile_sizes", "extractor")
+FIELDS = ("instances", "offsets", *OPTIONAL)
+
+
+def make_bags(**changes):
+    """Three bags with all metadata."""
+    fields = {
+        "labels": np.array(["a", 'b,\n"c"', "ü"]),
+        "names": np.array(["one", "two", "=three"]),
+        "groups": np.array([1, 1, 2]),
+        "positions": np.arange(12).reshape(6, 2),
+        "instance_labels": np.array([0, 1, 0, 0, 1, 1]),
+        "tile_sizes": np.array([256, 512, 300]),
+        "extractor": "resnet50",
+    }
+    rows = np.random.default_rng(0).normal(size=(6, 4)).astype(np.float32)
+    return Bags(rows, np.array([0, 1, 3, 6]), **{**fields, **changes})
+
+
+@pytest.mark.parametrize(
+    "bags",
+    [
+        make_bags(),
+        make_bags(labels=np.array([True, False, True])),
+        make_bags(labels=np.array([0.1, 1e-300, 3.0])),
+        make_bags(labels=np.array(["x", "y", "z"], dtype=object)),
+        make_bags(labels=np.array([1, 2, 3], dtype=np.uint64)),
+        make_bags(groups=np.array([2**63 - 1, -(2**63), 0], dtype=object)),
+        make_bags(labels=np.array([1, 2.5, 3], dtype=object)),
+        make_bags(**dict.fromkeys(OPTIONAL)),
+        Bags(np.zeros((3, 5, 5, 3), dtype=np.uint8), np.array([0, 3]), labels=np.array([7])),
+    ],
+    ids=["all", "bool", "float", "object", "unsigned", "large", "mixed numbers", "bare", "images"],
+)
+def test_load_bags_returns_every_field_that_save_bags_wrote(tmp_path, bags):
+    save_bags(bags, tmp_path / "bags")
+    loaded = load_bags(tmp_path / "bags")
+    for field in FIELDS:
+        before, after = getattr(bags, field), getattr(loaded, field)
+        if before is None or isinstance(before, str):
+            assert after == before
+        else:
+            np.testing.assert_array_equal(before, after)
+            assert before.dtype.kind in (after.dtype.kind, "O") or {before.dtype.kind, after.dtype.kind} == {"u", "i"}
+
+
+def test_read_empty_bags_returns_the_names_of_empty_bags(tmp_path):
+    with BagWriter(tmp_path / "bags") as writer:
+        writer.add(np.zeros((3, 2)), name="full", label=0)
+        writer.empty.append("blank")
+    assert read_empty_bags(tmp_path / "bags") == ("blank",)
+    assert load_bags(tmp_path / "bags").names.tolist() == ["full"]
+    reseal(tmp_path / "bags", empty=[7])
+    with pytest.raises(InputError, match="does not list the names of empty bags"):
+        read_empty_bags(tmp_path / "bags")
+
+
+def test_load_bags_leaves_instances_on_disk(tmp_path):
+    save_bags(make_bags(), tmp_path / "bags")
+    bags = load_bags(tmp_path / "bags")
+    assert isinstance(bags.instances.base, np.memmap) or isinstance(bags.instances, np.memmap)
+    assert np.shares_memory(bags[1:].instances, bags.instances)
+
+
+@pytest.mark.parametrize("file", ["instances.npy", "offsets.npy", "bags.csv", "positions.npy", "instance_labels.npy"])
+def test_load_bags_detects_a_flipped_bit(tmp_path, file):
+    folder = tmp_path / "bags"
+    save_bags(make_bags(), folder)
+    assert find_damage(folder) == []
+    content = bytearray((folder / file).read_bytes())
+    content[-2] ^= 1
+    (folder / file).write_bytes(bytes(content))
+    assert file in find_damage(folder)[0]
+    with pytest.raises(InputError, match=file):
+        load_bags(folder)
+
+
+@pytest.mark.parametrize("file", ["instances.npy", "bags.csv"])
+def test_load_bags_detects_missing_and_truncated_files(tmp_path, file):
+    folder = tmp_path / "bags"
+    save_bags(make_bags(), folder)
+    content = (folder / file).read_bytes()
+    (folder / file).write_bytes(content[:-1])
+    with pytest.raises(InputError, match=f"{file} has"):
+        load_bags(folder)
+    (folder / file).unlink()
+    with pytest.raises(InputError, match=f"{file} is missing"):
+        load_bags(folder)
+
+
+@pytest.mark.parametrize("folder", ["", "."])
+def test_save_bags_rejects_the_current_working_directory(tmp_path, monkeypatch, folder):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=r"is or contains the current working directory .*; give another path"):
+        save_bags(make_bags(), folder)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_save_bags_writes_only_entries_to_the_manifest_that_are_read(tmp_path):
+    save_bags(make_bags(), tmp_path / "bags")
+    known = {"kind", "version", "files", "n_bags", "n_instances", "columns", "extractor", "empty", "seal"}
+    assert read_json(tmp_path / "bags" / "manifest.json").keys() == known
+
+
+def test_load_bags_rejects_arrays_that_do_not_match_the_manifest(tmp_path):
+    folder = tmp_path / "bags"
+    save_bags(make_bags(), folder)
+    reseal(folder, n_instances=5)
+    with pytest.raises(InputError, match="do not match the manifest"):
+        load_bags(folder)
+
+
+FORGED = {
+    "offsets out of range": ("offsets.npy", lambda path: np.save(path, np.array([0, 1, 10**9, 6]))),
+    "decreasing offsets": ("offsets.npy", lambda path: np.save(path, np.array([0, 5, 3, 6]))),
+    "offsets that are not numbers": ("offsets.npy", lambda path: np.save(path, np.array(["a", "b", "c", "d"]))),
+    "not finite": ("instances.npy", lambda path: np.save(path, np.full((6, 4), np.nan, np.float32))),
+    "not npy": ("instances.npy", lambda path: path.write_bytes(b"not an array")),
+    "fewer columns": ("bags.csv", lambda path: path.write_text("name,label\na\nb\n")),
+    "an open quote": ("bags.csv", lambda path: path.write_text('name,label,group,tile_size\n"a' + "x" * 200_000)),
+    "repeated names": ("bags.csv", lambda path: path.write_text("n,l,g,t\n" + "one,a,1,256\n" * 3)),
+}
+
+
+@pytest.mark.parametrize("forged", FORGED)
+def test_load_bags_rejects_forged_content_with_matching_hashes(tmp_path, forged):
+    folder = tmp_path / "bags"
+    save_bags(make_bags(), folder)
+    name, forge = FORGED[forged]
+    forge(folder / name)
+    reseal(folder)
+    assert find_damage(folder) == []
+    with pytest.raises(InputError, match=f"{folder}"):
+        load_bags(folder)
+
+
+@pytest.mark.parametrize("entries", [{"columns": None}, {"columns": {"name": "?"}}, {"extractor": 7}, {"n_bags": "3"}])
+def test_load_bags_rejects_manifest_entries_that_bagwise_does_not_write(tmp_path, entries):
+    save_bags(make_bags(), tmp_path / "bags")
+    reseal(tmp_path / "bags", **entries)
+    with pytest.raises(InputError, match="restore"):
+        load_bags(tmp_path / "bags")
+
+
+def test_load_bags_compares_only_the_size_of_large_instances_and_warns(tmp_path, monkeypatch):
+    folder = tmp_path / "bags"
+    save_bags(make_bags(), folder)
+    monkeypatch.setattr(folder_module, "MAX_HASHED", 100)
+    content = bytearray((folder / "instances.npy").read_bytes())
+    content[-1] ^= 1
+    (folder / "instances.npy").write_bytes(content)
+    with pytest.warns(
+        UserWarning, match=r"only the size of .*instances\.npy is compared with its manifest; .*run: bagwise check "
+    ):
+        assert load_bags(folder).n_bags == 3
+    np.save(folder / "offsets.npy", np.array([0, 1, 10**9, 6]))
+    reseal(folder)
+    with pytest.warns(UserWarning, match="only the size"), pytest.raises(InputError, match="offsets"):
+        load_bags(folder)

@@ -1,0 +1,71 @@
+import csv
+import json
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from bagwise.bags.folder import save_bags
+from bagwise.data.datasets.registry import load_dataset
+from bagwise.estimators.network import BagClassifier
+from command_line import QUICK, bagwise, refusal, refused
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("judge")
+    assert bagwise("train", "needles", "run", *QUICK, "-q", cwd=folder).returncode == 0
+    save_bags(load_dataset("needles", n_bags=12, seed=5).replace(labels=None), folder / "new")
+    return folder
+
+
+def test_evaluate_repeats_the_metrics_of_the_run(folder):
+    result = bagwise("evaluate", "run", "--json", cwd=folder)
+    assert json.loads(result.stdout) == json.loads((folder / "run" / "metrics.json").read_text())
+    assert "Accuracy" in bagwise("evaluate", "run", "needles", cwd=folder).stdout
+
+
+def test_predict_writes_the_probabilities_of_the_model_exactly(folder):
+    result = bagwise("predict", "run", "new", "--out", "p.csv", "--weights", "w.csv", cwd=folder)
+    assert "wrote predictions for 12 bags" in result.stdout
+    model, bags = BagClassifier.load(folder / "run" / "model"), load_dataset("needles", n_bags=12, seed=5)
+    with (folder / "p.csv").open() as stream:
+        rows = list(csv.DictReader(stream))
+    assert "label" not in rows[0]
+    np.testing.assert_array_equal([float(row["probability 1"]) for row in rows], model.predict_proba(bags)[:, 1])
+    with (folder / "w.csv").open() as stream:
+        weights = [float(row["weight"]) for row in csv.DictReader(stream)]
+    np.testing.assert_array_equal(weights, model.weigh(bags).astype(float))
+
+
+def test_predict_refuses_wrong_arguments_with_the_fix(folder):
+    assert "the model needs 16 features" in refusal("predict", "run", "digits", "--out", "x.csv", cwd=folder)
+    assert not (folder / "x.csv").exists()
+    assert "have no labels" in refusal("evaluate", "run", "new", cwd=folder)
+    assert "is not a folder" in refusal("evaluate", "nowhere", cwd=folder)
+    assert "Missing option" in refused(bagwise("predict", "run", "new", cwd=folder))
+
+
+def test_predict_refuses_one_file_for_two_outputs(digits_run, tmp_path):
+    same = tmp_path / "table.csv"
+    message = refusal("predict", digits_run.folder, "digits", "--out", same, "--weights", same, cwd=tmp_path)
+    assert "name the same file" in message
+    assert not same.exists()
+
+
+def test_predict_lists_images_without_tiles_as_empty(tmp_path):
+    draws = np.random.default_rng(0)
+    for label in ("no", "yes"):
+        (tmp_path / "images" / label).mkdir(parents=True)
+        for number in range(8):
+            pixels = draws.integers(0, 120, (16, 16, 3), dtype=np.uint8) + (100 if label == "yes" else 0)
+            Image.fromarray(pixels.astype(np.uint8)).save(tmp_path / "images" / label / f"{label}{number}.png")
+    Image.fromarray(np.full((16, 16, 3), 255, np.uint8)).save(tmp_path / "images" / "no" / "blank.png")
+    size = ("--data-option", "size=8")
+    trained = bagwise("train", "images", "run", "--epochs", "1", *size, cwd=tmp_path)
+    assert "blank" in trained.stdout, trained.stderr
+    bagwise("predict", "run", "images", "--out", "predictions.csv", *size, cwd=tmp_path)
+    with (tmp_path / "predictions.csv").open() as stream:
+        rows = list(csv.DictReader(stream))
+    assert [row["bag"] for row in rows if row["status"] == "empty"] == ["no/blank.png"] or "blank" in rows[-1]["bag"]
+    assert len(rows) == 17

@@ -1,0 +1,186 @@
+"""The base of the classical methods, tested with a method so simple that every result is known in advance."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from bagwise.bags.bags import Bags
+from bagwise.errors import InputError
+from bagwise.estimators.classical.base import (
+    ClassicalEstimator,
+    FittedState,
+    normalize_weights,
+    scale_bags,
+    scaling_from_tensors,
+    scaling_to_tensors,
+    state_from_arrays,
+    state_to_arrays,
+)
+from bagwise.nn.preprocessing import Scaling
+
+GENERATOR = np.random.default_rng(0)
+LABELS = np.array([0, 1] * 20)
+BAGS = Bags.from_list([GENERATOR.normal(loc=(50 + 9 * label, 7), size=(4, 2)) for label in LABELS])
+
+
+@dataclass(frozen=True)
+class MeanState(FittedState):
+    """The first feature minus its mean over the training rows."""
+
+    mean: float
+
+    def scores(self, bags):
+        return np.maximum.reduceat(bags.instances[:, :1] - self.mean, bags.offsets[:-1])
+
+    def shares(self, bags):
+        return np.repeat(bags.sizes, bags.sizes).astype(float)  # not normalised
+
+
+@dataclass(frozen=True)
+class InstanceMeanState(MeanState):
+    def instance_scores(self, bags):
+        return bags.instances[:, :1] - self.mean
+
+
+class Thresholding(ClassicalEstimator):
+    """A method that records the rows it was fitted to."""
+
+    learns = InstanceMeanState
+    multi_class = False
+
+    def __init__(self, standardize=True, calibration=3, random_state=0):
+        self.standardize = standardize
+        self.calibration = calibration
+        self.random_state = random_state
+
+    def _learn(self, bags, targets, seed):
+        assert bags.labels is None
+        assert bags.groups is None
+        self.rows_ = [*getattr(self, "rows_", []), bags.instances]
+        return self.learns(float(bags.instances[:, 0].mean()))
+
+
+class BagThresholding(Thresholding):
+    learns = MeanState
+    multi_class = True
+
+
+@dataclass(frozen=True)
+class Line:
+    slope: np.ndarray
+    intercept: float
+
+
+@dataclass(frozen=True)
+class Nested:
+    line: Line
+    n_points: int
+    closed: bool
+    labels: np.ndarray
+
+
+def test_state_from_arrays_inverts_state_to_arrays():
+    state = Nested(Line(np.array([1.5, -0.0]), 0.1), 3, True, np.array([2, 1], dtype=np.int32))
+    tensors = state_to_arrays(state, "learned.")
+    assert set(tensors) == {
+        *("learned.line.slope", "learned.line.intercept", "learned.n_points", "learned.closed", "learned.labels"),
+    }
+    restored = state_from_arrays(Nested, tensors, "learned.")
+    assert (restored.line.intercept, restored.n_points, restored.closed) == (0.1, 3, True)
+    assert [type(value) for value in (restored.line.intercept, restored.n_points, restored.closed)] == [
+        float,
+        int,
+        bool,
+    ]
+    np.testing.assert_array_equal(restored.line.slope, state.line.slope)
+    assert np.signbit(restored.line.slope[1])
+    assert restored.labels.dtype == np.int32
+
+
+def test_scaling_from_tensors_inverts_scaling_to_tensors():
+    scaling = Scaling(np.array([1.0, 2.0]), np.array([3.0, 0.5]))
+    restored = scaling_from_tensors(scaling_to_tensors(scaling))
+    np.testing.assert_array_equal(restored.center, scaling.center)
+    np.testing.assert_array_equal(restored.scale, scaling.scale)
+
+
+def test_scale_bags_keeps_scaled_rows_and_nothing_else():
+    bags = Bags.from_list([np.array([[1.0, 2.0], [3.0, 4.0]])], labels=[1], groups=["a"])
+    scaled = scale_bags(bags, Scaling(np.array([1.0, 2.0]), np.array([2.0, 1.0])))
+    np.testing.assert_allclose(scaled.instances, [[0, 0], [1, 2]])
+    assert scaled.labels is None
+    assert scaled.groups is None
+
+
+def test_normalize_weights_gives_a_single_instance_exactly_one():
+    bags = Bags.from_list([np.zeros((1, 1)), np.zeros((2, 1))])
+    np.testing.assert_array_equal(normalize_weights(np.array([0.3, 1.0, 3.0]), bags), [1, 0.25, 0.75])
+
+
+def test_fit_scales_rows_by_the_training_bags():
+    model = Thresholding(calibration=0).fit(BAGS, LABELS)
+    np.testing.assert_allclose(model.rows_[0].mean(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(model.rows_[0].std(axis=0), 1)
+    shifted = BAGS.map(lambda rows: rows + 1000)
+    assert (model.decision_function(shifted) > model.decision_function(BAGS) + 50).all()
+    unscaled = Thresholding(standardize=False, calibration=0).fit(BAGS, LABELS)
+    np.testing.assert_allclose(unscaled.rows_[0], BAGS.instances)
+
+
+def test_calibration_changes_probabilities_but_no_decision():
+    plain, calibrated = (Thresholding(calibration=folds).fit(BAGS, LABELS) for folds in (0, 3))
+    assert plain.slope_ == 1.0
+    assert calibrated.slope_ != 1.0
+    np.testing.assert_array_equal(plain.decision_function(BAGS), calibrated.decision_function(BAGS))
+    np.testing.assert_array_equal(plain.predict(BAGS), calibrated.predict(BAGS))
+    ranks = [np.argsort(model.predict_proba(BAGS)[:, 1], kind="stable") for model in (plain, calibrated)]
+    np.testing.assert_array_equal(*ranks)
+
+
+def test_predict_proba_multiplies_the_score_by_the_slope():
+    model = Thresholding().fit(BAGS, LABELS)
+    expected = 1 / (1 + np.exp(-model.slope_ * model.decision_function(BAGS)))
+    np.testing.assert_allclose(model.predict_proba(BAGS)[:, 1], expected, rtol=1e-12)
+
+
+def test_calibration_scales_each_fold_by_its_own_training_bags():
+    model = Thresholding(calibration=2).fit(BAGS, LABELS)
+    assert len(model.rows_) == 3
+    for rows in model.rows_:  # of all bags, then of each half
+        np.testing.assert_allclose(rows.mean(axis=0), 0, atol=1e-12)
+        np.testing.assert_allclose(rows.std(axis=0), 1)
+
+
+def test_weigh_normalises_the_shares_of_the_state():
+    np.testing.assert_allclose(Thresholding(calibration=0).fit(BAGS, LABELS).weigh(BAGS), 1 / 4)
+
+
+def test_score_instances_is_available_if_the_state_scores_instances():
+    assert not hasattr(BagThresholding(), "score_instances")
+    model = Thresholding(calibration=0).fit(BAGS, LABELS)
+    scores = model.score_instances(BAGS)
+    np.testing.assert_allclose(np.maximum.reduceat(scores, BAGS.offsets[:-1]), model.decision_function(BAGS))
+
+
+def test_multi_class_sets_the_tag_of_scikit_learn():
+    assert BagThresholding().__sklearn_tags__().classifier_tags.multi_class
+    assert not Thresholding().__sklearn_tags__().classifier_tags.multi_class
+
+
+def test_fit_rejects_three_classes_with_the_reason():
+    message = "Thresholding asks whether a bag holds a positive instance, and y has 3 classes"
+    with pytest.raises(InputError, match=message):
+        Thresholding().fit(BAGS, np.arange(40) % 3)
+
+
+def test_fit_rejects_wrong_parameters_by_name():
+    with pytest.raises(InputError, match="calibration is 1"):
+        Thresholding(calibration=1).fit(BAGS, LABELS)
+    with pytest.raises(InputError, match="standardize is 'no'"):
+        Thresholding(standardize="no").fit(BAGS, LABELS)
+
+
+def test_predict_rejects_an_empty_selection():
+    with pytest.raises(InputError, match="there are no bags to predict"):
+        Thresholding().fit(BAGS, LABELS).predict(BAGS[:0])

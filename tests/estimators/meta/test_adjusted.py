@@ -1,0 +1,83 @@
+import numpy as np
+import pytest
+from scipy.special import expit, logit
+
+from bagwise.data.datasets.registry import load_dataset
+from bagwise.errors import InputError
+from bagwise.estimators.classical.pooled import PooledClassifier
+from bagwise.estimators.meta.adjusted import Adjusted
+
+NEEDLES = load_dataset("needles", n_bags=60)
+
+
+class Overconfident(PooledClassifier):
+    """Log-odds five times too large, and biased towards the negative class."""
+
+    def predict_proba(self, X):
+        positive = expit(5 * (logit(np.clip(super().predict_proba(X)[:, 1], 0.01, 0.99)) - 0.5))
+        return np.stack([1 - positive, positive], axis=1)
+
+
+def test_temperature_lowers_the_loss_on_new_bags_and_keeps_their_order():
+    new_bags = load_dataset("needles", n_bags=60, seed=9)
+    model = Adjusted(Overconfident(), random_state=0).fit(NEEDLES, NEEDLES.labels)
+    before, after = model.model_.predict_proba(new_bags), model.predict_proba(new_bags)
+    temperature = model.adjustment_.temperature
+    assert temperature > 1
+    losses = [-np.log(probabilities[np.arange(60), new_bags.labels]).mean() for probabilities in (before, after)]
+    assert losses[1] < losses[0]
+    np.testing.assert_array_equal(np.argsort(before[:, 1], kind="stable"), np.argsort(after[:, 1], kind="stable"))
+    np.testing.assert_array_equal(model.predict(new_bags), model.model_.predict(new_bags))
+    powers = before ** (1 / temperature)
+    np.testing.assert_allclose(after, powers / powers.sum(axis=1, keepdims=True), rtol=1e-6)
+    np.testing.assert_array_equal(model.predict_with_weights(new_bags).probabilities, after)
+
+
+def test_threshold_moves_the_decision_and_nothing_else():
+    model = Adjusted(Overconfident(), temperature=False, threshold=True, random_state=0).fit(NEEDLES, NEEDLES.labels)
+    probabilities = model.predict_proba(NEEDLES)
+    np.testing.assert_array_equal(probabilities, model.model_.predict_proba(NEEDLES))
+    assert 0 < model.decision_threshold < 0.5  # of a model biased towards the negative class
+    np.testing.assert_array_equal(model.predict(NEEDLES), probabilities[:, 1] > model.decision_threshold)
+
+
+def test_fit_learns_the_adjustment_from_bags_that_the_model_was_not_fitted_to():
+    fitted, predicted = [], []
+
+    class Recorder(PooledClassifier):
+        def fit(self, X, y=None):
+            fitted.extend(X.names)
+            return super().fit(X, y)
+
+        def predict_proba(self, X):
+            predicted.extend(X.names)
+            return super().predict_proba(X)
+
+    Adjusted(Recorder(), share=0.25).fit(NEEDLES, NEEDLES.labels)
+    assert not set(fitted) & set(predicted)
+    assert sorted([*fitted, *predicted]) == sorted(NEEDLES.names)
+
+
+def test_fit_keeps_groups_together():
+    groups, fitted = np.arange(60) // 3, []
+
+    class Recorder(PooledClassifier):
+        def fit(self, X, y=None):
+            fitted.extend(X.groups)
+            return super().fit(X, y)
+
+        def predict_proba(self, X):
+            assert not set(X.groups) & set(fitted)
+            return super().predict_proba(X)
+
+    Adjusted(Recorder(), random_state=0).fit(NEEDLES.replace(groups=groups), NEEDLES.labels)
+    assert fitted
+
+
+def test_fit_rejects_impossible_parameters_by_name():
+    with pytest.raises(InputError, match="share is 1"):
+        Adjusted(share=1.0).fit(NEEDLES, NEEDLES.labels)
+    with pytest.raises(InputError, match="temperature is 'no'"):
+        Adjusted(temperature="no").fit(NEEDLES, NEEDLES.labels)
+    with pytest.raises(InputError, match="a threshold decides between two classes, and y has 3"):
+        Adjusted(threshold=True).fit(NEEDLES, np.arange(60) % 3)

@@ -1,0 +1,82 @@
+import numpy as np
+import pytest
+
+from bagwise.bags.bags import Bags
+from bagwise.errors import InputError
+from bagwise.estimators.validation import (
+    as_bags,
+    encode_known_labels,
+    encode_labels,
+    is_list_of_bags,
+    make_singleton_bags,
+    split_into_instances,
+)
+
+
+def test_as_bags_converts_every_form_of_input():
+    rows = np.arange(6.0).reshape(3, 2)
+    packed = Bags.from_list([rows])
+    assert as_bags(packed) is packed
+    assert as_bags([rows]).sizes.tolist() == [3]
+    assert as_bags(rows).sizes.tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("bags", "message"),
+    [
+        ([[[1.0], [2.0, 3.0]], [[1.0]]], "bag 0 has rows of different lengths"),
+        ([np.zeros(0), np.zeros((2, 3))], "bag 0 is without instances"),
+    ],
+    ids=["ragged", "empty"],
+)
+def test_as_bags_names_a_bad_bag_of_a_list(bags, message):
+    with pytest.raises(InputError, match=message):
+        as_bags(bags)
+
+
+def test_is_list_of_bags_distinguishes_lists_of_arrays_from_2d_arrays():
+    assert is_list_of_bags([np.zeros((2, 3))])
+    assert is_list_of_bags([[[1.0], [2.0, 3.0]], [[1.0]]]), "a ragged first bag is a bag, which is rejected later"
+    assert is_list_of_bags([np.zeros(0), np.zeros((2, 3))]), "an empty first bag is a bag, which is rejected later"
+    assert not is_list_of_bags([[1.0, 2.0], [3.0, 4.0]])
+    assert not is_list_of_bags(np.zeros((2, 3)))
+    assert not is_list_of_bags([])
+    assert not is_list_of_bags("bags")
+
+
+def test_make_singleton_bags_and_split_into_instances_make_bags_of_one_instance():
+    rows = np.arange(6.0).reshape(3, 2)
+    for bags in (make_singleton_bags(rows), split_into_instances(Bags.from_list([rows[:2], rows[2:]]))):
+        assert bags.sizes.tolist() == [1, 1, 1]
+        np.testing.assert_array_equal(bags.instances, rows)
+
+
+def test_encode_labels_returns_sorted_classes_and_class_numbers():
+    classes, targets = encode_labels(["yes", "no", "yes"], 3)
+    assert (classes.tolist(), targets.tolist()) == (["no", "yes"], [1, 0, 1])
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ([0.5, 1.5, 2.5], "y does not hold class labels"),
+        ([1, "one", None], "y does not hold class labels"),
+        (np.zeros((3, 2)), "y must hold one label per bag"),
+    ],
+    ids=["fractions", "mixed types", "two columns"],
+)
+def test_encode_labels_rejects_what_is_not_a_class(y, message):
+    with pytest.raises(InputError, match=message):
+        encode_labels(y, 3)
+
+
+def test_encode_known_labels_accepts_equal_labels_of_another_type():
+    assert encode_known_labels([1.0, 0.0], np.array([0, 1]), 2).tolist() == [1, 0]
+    assert encode_known_labels([True, False], np.array([0, 1]), 2).tolist() == [1, 0]
+
+
+def test_encode_known_labels_rejects_unknown_labels_and_wrong_counts():
+    with pytest.raises(InputError, match="labels '1' are unknown to the model, which was trained on: 0, 1"):
+        encode_known_labels(["1"], np.array([0, 1]), 1)
+    with pytest.raises(InputError, match="y holds 1 labels for 2 bags"):
+        encode_known_labels([1], np.array([0, 1]), 2)

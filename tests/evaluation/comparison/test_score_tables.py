@@ -1,0 +1,50 @@
+import pytest
+
+from bagwise.evaluation.comparison.score_tables import (
+    LOWER_IS_BETTER,
+    _escape_latex,
+    make_difference_rows,
+    make_latex_table,
+    make_score_rows,
+)
+from bagwise.targets.metrics import METRICS
+
+
+def test_make_score_rows_has_all_errors_of_every_metric(comparison):
+    rows = make_score_rows(comparison)
+    assert len([row for row in rows if row["of"] == "bags"]) == 3 * 9
+    assert len([row for row in rows if row["of"] == "weights"]) == 3 * 6
+    row = next(row for row in rows if (row["method"], row["metric"]) == ("naive", "accuracy"))
+    scores = comparison.scores["naive"]["accuracy"]
+    assert row["mean"] == scores.errors.mean
+    assert row["corrected_error"] == scores.errors.corrected_error
+    assert (row["interval_low"], row["interval_high"]) == scores.errors.interval
+    assert (row["pooled"], row["n_fits"]) == (scores.pooled, 6)
+
+
+def test_make_difference_rows_has_one_row_per_pair(comparison):
+    row = make_difference_rows(comparison, "auc")[0]
+    assert (row["first"], row["second"], row["n_folds"]) == ("MI-Kernel", "extra trees", 6)
+    assert row["interval_low"] <= row["difference"] <= row["interval_high"]
+    assert len(make_difference_rows(comparison, "auc")) == 3
+
+
+def test_make_latex_table_prints_the_best_mean_in_bold(comparison):
+    table = make_latex_table(comparison, ("accuracy", "log_loss"))
+    lines = {line.split(" & ")[0]: line for line in table.splitlines() if " & " in line}
+    for column, (metric, choose) in enumerate([("accuracy", max), ("log_loss", min)], start=1):
+        means = {name: scores[metric].errors.mean for name, scores in comparison.scores.items()}
+        for name, mean in means.items():
+            cell = lines[name].split(" & ")[column]
+            assert f"{mean:.3f}" in cell
+            assert ("mathbf" in cell) == (mean == choose(means.values()))
+    assert table.startswith(r"\begin{tabular}{lrr}")
+
+
+def test_lower_is_better_for_known_metrics_only():
+    assert METRICS.keys() >= LOWER_IS_BETTER
+
+
+@pytest.mark.parametrize(("name", "escaped"), [("50 % & more", r"50 \% \& more"), ("a_b", r"a\_b")])
+def test_escape_latex_escapes_special_characters(name, escaped):
+    assert _escape_latex(name) == escaped

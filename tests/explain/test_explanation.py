@@ -1,0 +1,143 @@
+"""Which method explains each kind of estimator, and how meta-estimators combine the explanations of their members."""
+
+import math
+
+import numpy as np
+import pytest
+
+from bagwise.bags.bags import Bags
+from bagwise.data.datasets.registry import load_dataset
+from bagwise.errors import InputError
+from bagwise.estimators.classical.mi_kernel import MIKernel
+from bagwise.estimators.classical.pooled import PooledClassifier
+from bagwise.estimators.meta.adjusted import Adjusted
+from bagwise.estimators.meta.committee import Committee
+from bagwise.estimators.meta.ensemble import Ensemble
+from bagwise.estimators.meta.selected import Selected
+from bagwise.estimators.network import BagClassifier
+from bagwise.explain.explanation import explain_bags
+from bagwise.nn.pooling.base import Pooling
+from bagwise.nn.pooling.linear import Mean
+
+NEEDLES = load_dataset("needles", n_bags=24)
+FAST = {"epochs": 3, "batch_size": 8, "learning_rate": 5e-3, "engine": "torch", "random_state": 0}
+BAGS = NEEDLES[:5]
+
+
+def network(**parameters):
+    return BagClassifier(**{**FAST, **parameters})
+
+
+def sum_contributions(explanation, bags):
+    return explanation.baseline + np.array(
+        [part.sum(axis=0) for part in np.split(explanation.contributions, bags.offsets[1:-1])]
+    )
+
+
+def test_explain_bags_of_instance_level_max_returns_the_exact_shapley_values():
+    model = network(pooling="max", level="instance").fit(NEEDLES, NEEDLES.labels)
+    bag = Bags.from_list([BAGS[0][:4]])
+    scores = model.score_instances(bag).astype(np.float64)
+    expected = np.zeros(4)
+    for subset in range(1, 16):  # the Harsanyi dividends of a maximum: c(S) = Σ over T ⊆ S of (−1)^(|S| − |T|) max(T)
+        rows = [row for row in range(4) if subset >> row & 1]
+        inner = [[row for row in rows if part >> row & 1] for part in range(1, 16) if part & ~subset == 0]
+        dividend = sum((-1) ** (len(rows) - len(chosen)) * scores[chosen].max() for chosen in inner)
+        expected[rows] += dividend / len(rows)
+    explanation = explain_bags(model, bag, orders=math.factorial(4))
+    assert explanation.method == "sampled permutations"
+    np.testing.assert_allclose(explanation.contributions[:, 1], expected, atol=1e-6)
+
+
+def test_explain_bags_of_an_ensemble_is_the_mean_over_members():
+    model = Ensemble(network(), n=2, random_state=0).fit(NEEDLES, NEEDLES.labels)
+    explanation, members = explain_bags(model, BAGS), [explain_bags(member, BAGS) for member in model.members_]
+    assert explanation.method == "closed form"
+    for name in ("scores", "baseline", "contributions"):
+        expected = (getattr(members[0], name) + getattr(members[1], name)) / 2
+        np.testing.assert_allclose(getattr(explanation, name), expected, rtol=1e-12)
+    assert np.abs(members[0].contributions - members[1].contributions).max() > 1e-3
+    np.testing.assert_array_equal(explanation.probabilities, model.predict_proba(BAGS))
+
+
+def test_explain_bags_of_a_committee_explains_each_member_by_its_own_method():
+    model = Committee({"network": network(), "kernel": MIKernel(calibration=0)}, random_state=0)
+    explanation = explain_bags(model.fit(NEEDLES, NEEDLES.labels), BAGS)
+    members = [explain_bags(member, BAGS) for member in model.members_]
+    assert explanation.method == "closed form and sampled permutations"
+    np.testing.assert_allclose(
+        explanation.contributions, (members[0].contributions + members[1].contributions) / 2, rtol=1e-12
+    )
+    np.testing.assert_allclose(sum_contributions(explanation, BAGS), explanation.scores, rtol=1e-9)
+
+
+def test_explain_bags_of_an_adjusted_estimator_has_its_probabilities_and_the_wrapped_scores():
+    model = Adjusted(network(), temperature=True, random_state=0).fit(NEEDLES, NEEDLES.labels)
+    assert model.adjustment_.temperature != 1
+    explanation, wrapped = explain_bags(model, BAGS), explain_bags(model.model_, BAGS)
+    np.testing.assert_array_equal(explanation.probabilities, model.predict_with_weights(BAGS).probabilities)
+    assert np.abs(explanation.probabilities - wrapped.probabilities).max() > 1e-4
+    np.testing.assert_array_equal(explanation.contributions, wrapped.contributions)
+    np.testing.assert_array_equal(explanation.scores, wrapped.scores)
+
+
+def test_explain_bags_of_a_selected_estimator_explains_the_selected_model():
+    model = Selected(network(), {"pooling": ["mean"]}, folds=2, random_state=0).fit(NEEDLES, NEEDLES.labels)
+    explanation, wrapped = explain_bags(model, BAGS), explain_bags(model.model_, BAGS)
+    assert explanation.method == "closed form"
+    np.testing.assert_array_equal(explanation.contributions, wrapped.contributions)
+
+
+@pytest.mark.parametrize("pooling", ["attention", "max"])
+def test_explain_bags_returns_scores_before_the_temperature(pooling):
+    model = network(pooling=pooling, temperature=True, validation=0.5).fit(NEEDLES, NEEDLES.labels)
+    assert model.adjustment_.temperature != 1
+    np.testing.assert_allclose(explain_bags(model, BAGS).scores[:, 1], model.decision_function(BAGS), atol=1e-5)
+
+
+class CustomPooling(Pooling):
+    """Mean pooling as a user would write it, without the additive interface."""
+
+    title = "custom"
+
+    def forward(self, values, offsets):
+        return Mean()(values, offsets)
+
+
+def test_explain_bags_of_a_network_with_custom_pooling_scores_its_predictions():
+    own = network(pooling=CustomPooling()).fit(NEEDLES, NEEDLES.labels)
+    explanation = explain_bags(own, BAGS)
+    assert explanation.method == "sampled permutations"
+    np.testing.assert_allclose(sum_contributions(explanation, BAGS), explanation.scores, rtol=1e-9)
+    np.testing.assert_allclose(explanation.scores[:, 1], own.decision_function(BAGS), atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [network(), network(pooling="max"), network(pooling="max", connections="deep supervision"), MIKernel(), None],
+    ids=["attention", "max", "deep supervision", "kernel", "trees"],
+)
+def test_explain_bags_of_several_classes_has_centred_contributions_that_sum_to_the_scores(model):
+    labels = np.arange(len(NEEDLES)) % 3
+    fitted = (model or PooledClassifier(random_state=0)).fit(NEEDLES, labels)
+    explanation = explain_bags(fitted, BAGS, orders=2)
+    assert explanation.contributions.shape == (BAGS.n_instances, 3)
+    np.testing.assert_allclose(explanation.contributions.sum(axis=1), 0, atol=1e-9)
+    np.testing.assert_allclose(sum_contributions(explanation, BAGS), explanation.scores, rtol=1e-9, atol=1e-12)
+    exponentials = np.exp(explanation.scores)
+    expected = exponentials / exponentials.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(explanation.probabilities, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("orders", [0, -1])
+def test_explain_bags_rejects_a_number_of_permutations_below_one(orders):
+    model = MIKernel(calibration=0).fit(NEEDLES, NEEDLES.labels)
+    with pytest.raises(InputError, match=r"orders is .*; it must be a whole number of at least 1"):
+        explain_bags(model, BAGS, orders=orders)
+
+
+def test_explain_bags_accepts_a_list_of_arrays():
+    model = network().fit(NEEDLES, NEEDLES.labels)
+    explanation = explain_bags(model, list(BAGS))
+    np.testing.assert_array_equal(explanation.contributions, explain_bags(model, BAGS).contributions)
+    assert explanation.classes.tolist() == [0, 1]

@@ -1,0 +1,60 @@
+"""Csv files: separators, blank lines, and the errors for files that are not tables."""
+
+import pytest
+
+from bagwise.errors import InputError
+from bagwise.io.csv_files import open_csv, read_csv, write_csv
+
+
+def read_table(path):
+    with open_csv(path) as table:
+        return table.header, list(table.rows)
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_open_csv_finds_the_separator_and_skips_blank_lines(tmp_path, separator):
+    (tmp_path / "a.csv").write_text(f"\ufeffa{separator} b \n1{separator}2\n\n3{separator}4\n", encoding="utf-8")
+    assert read_table(tmp_path / "a.csv") == (["a", "b"], [("line 2", ["1", "2"]), ("line 4", ["3", "4"])])
+
+
+def test_open_csv_ignores_separators_in_quotes_and_lines_without_text(tmp_path):
+    (tmp_path / "a.csv").write_bytes(b'bag,"size; in; mm;"\r\n"a\nb",2\r\n , \r\n,\r\n   \r\nc,3\r\n')
+    header, rows = read_table(tmp_path / "a.csv")
+    assert header == ["bag", "size; in; mm;"]
+    assert [cells for _, cells in rows] == [["a\nb", "2"], ["c", "3"]]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "is empty"),
+        (b"\n\n", "is empty"),
+        (b"a,b\n1,2,3\n", "line 2 has 3 cells, but the first line has 2; correct it"),
+        (b"a,b,a\n1,2,3\n", "names 'a' more than once"),
+        (b"a,,b\n1,2,3\n", "column 2 has no name"),
+        (b"a,b\n1,\xff\n", "not text in UTF-8"),
+        (b"\x1f\x8b\x08\x00\xff", "not text in UTF-8"),
+        (b"PK\x03\x04xl/workbook.xml", "is a spreadsheet or another archive, not text; save the table as csv"),
+        (b'a,b\n1,"' + b"x" * 200_000, "is a quote left open"),
+    ],
+)
+def test_open_csv_rejects_what_is_not_a_table(tmp_path, content, message):
+    (tmp_path / "a.csv").write_bytes(content)
+    with pytest.raises(InputError, match=rf"a\.csv.*{message}"):
+        read_table(tmp_path / "a.csv")
+
+
+def test_open_csv_keeps_null_characters(tmp_path):
+    (tmp_path / "a.csv").write_bytes(b"a,b\r\n1,\x002\n")
+    assert read_table(tmp_path / "a.csv")[1][0][1] == ["1", "\x002"]
+
+
+def test_open_csv_names_a_missing_file(tmp_path):
+    with pytest.raises(InputError, match=r"a\.csv is not a file"):
+        read_table(tmp_path / "a.csv")
+
+
+@pytest.mark.parametrize("rows", [[], [{"bag": 'a, "b"\n', "score": 1 / 3}, {"bag": "ü", "score": 1e-300}]])
+def test_read_csv_returns_what_write_csv_wrote(tmp_path, rows):
+    write_csv(tmp_path / "a.csv", iter(rows))
+    assert read_csv(tmp_path / "a.csv") == [{name: str(value) for name, value in row.items()} for row in rows]

@@ -1,0 +1,64 @@
+import copy
+
+import pytest
+
+from bagwise.io.csv_files import read_csv
+from bagwise.io.json_files import read_json
+from bagwise.runs.file_checks import (
+    check_history,
+    check_metrics,
+    check_parameters,
+    check_predictions,
+    check_training,
+)
+
+ROW = {"bag": "a", "n_instances": "3", "label": "0", "predicted": "1", "probability 0": "0.25", "probability 1": "0.75"}
+
+
+def test_checks_accept_the_files_of_a_run(digits_run):
+    folder = digits_run.folder
+    assert check_predictions(read_csv(folder / "predictions.csv"), ["0", "1"])[0]["bag"]
+    assert [row["epoch"] for row in check_history(read_csv(folder / "history.csv"))] == [1.0, 2.0]
+    for check, name in ((check_metrics, "metrics.json"), (check_parameters, "parameters.json")):
+        content = read_json(folder / name)
+        assert check(copy.deepcopy(content)) == content
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"label": "2"},
+        {"predicted": ""},
+        {"probability 0": "nan"},
+        {"probability 1": "1.5"},
+        {"probability 1": "much"},
+        {"n_instances": "0"},
+        {"n_instances": "9" * 30},
+        {None: ["more"]},
+        {"label": None},
+    ],
+    ids=str,
+)
+def test_check_predictions_refuses_invalid_rows(change):
+    assert check_predictions([ROW], ["0", "1"]) == [ROW]
+    with pytest.raises(ValueError, match=r"row 2|could not convert"):
+        check_predictions([ROW, {**ROW, **change}], ["0", "1"])
+
+
+def test_check_predictions_refuses_an_empty_table_and_missing_columns():
+    with pytest.raises(ValueError, match="no predictions"):
+        check_predictions([], ["0", "1"])
+    with pytest.raises(ValueError, match="row 1 does not have the columns"):
+        check_predictions([{name: value for name, value in ROW.items() if name != "label"}], ["0", "1"])
+
+
+@pytest.mark.parametrize("row", [{"bag": "a"}, {"bag": "a", "use": None}, {"bag": "a", "use": "training", "odd": "x"}])
+def test_check_training_refuses_other_columns(row):
+    assert check_training([{"bag": "a", "use": "training", "group": "p"}])
+    with pytest.raises(ValueError, match="columns"):
+        check_training([row])
+
+
+def test_check_history_refuses_other_columns():
+    with pytest.raises(ValueError, match="columns"):
+        check_history([{"epoch": "1"}])

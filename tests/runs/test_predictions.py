@@ -1,0 +1,83 @@
+import numpy as np
+
+from bagwise.bags.bags import Bags
+from bagwise.evaluation.evaluation import group_predictions
+from bagwise.runs.predictions import (
+    make_empty_rows,
+    make_group_rows,
+    make_prediction_rows,
+    make_training_rows,
+    make_weight_rows,
+)
+
+CLASSES = np.array(["no", "yes"])
+BAGS = Bags.from_list(
+    [np.zeros((1, 2)), np.zeros((2, 2))],
+    labels=["no", "yes"],
+    names=["a", "b"],
+    groups=[7, 8],
+    positions=[[1, 2], [3, 4], [5, 6]],
+)
+
+
+def test_make_prediction_rows_keeps_every_digit():
+    probabilities = np.array([[2 / 3, 1 / 3], [0.1, 0.9]])
+    rows = list(make_prediction_rows(CLASSES, BAGS, probabilities, BAGS.labels))
+    assert rows[0] == {
+        "bag": "a",
+        "status": "predicted",
+        "n_instances": 1,
+        "group": 7,
+        "label": "no",
+        "predicted": "no",
+        "probability no": repr(2 / 3),
+        "probability yes": repr(1 / 3),
+    }
+    assert float(rows[0]["probability yes"]) == 1 / 3
+
+
+def test_make_prediction_rows_leaves_out_missing_labels_and_groups():
+    bags = BAGS.replace(labels=None, groups=None)
+    rows = list(make_prediction_rows(np.array([0, 1]), bags, np.full((2, 2), 0.5), None))
+    assert list(rows[0]) == ["bag", "status", "n_instances", "predicted", "probability 0", "probability 1"]
+
+
+def test_make_empty_rows_has_no_probabilities():
+    assert make_empty_rows(["a"]) == [{"bag": "a", "status": "empty", "n_instances": 0}]
+
+
+def test_make_group_rows_has_the_mean_of_the_bags():
+    probabilities = np.array([[0.5, 0.5], [0.9, 0.1], [0.1, 0.9]])
+    grouped = group_predictions(np.array([1, 0, 1]), probabilities, np.array(["p", "q", "p"]))
+    rows = make_group_rows(CLASSES, grouped)
+    assert [(row["group"], row["n_bags"], row["label"], row["predicted"]) for row in rows] == [
+        ("p", 2, "yes", "yes"),
+        ("q", 1, "no", "no"),
+    ]
+    assert float(rows[0]["probability yes"]) == 0.7
+
+
+def test_make_group_rows_leaves_out_missing_labels():
+    grouped = group_predictions(None, np.array([[0.5, 0.5], [0.2, 0.8]]), np.array(["p", "q"]))
+    rows = make_group_rows(CLASSES, grouped, 0.9)
+    assert [row["predicted"] for row in rows] == ["no", "no"]
+    assert "label" not in rows[0]
+
+
+def test_make_weight_rows_counts_instances_within_their_bag():
+    rows = list(make_weight_rows(BAGS, np.array([1.0, 0.25, 0.75])))
+    assert [(row["bag"], row["instance"], row["x"], row["y"], row["weight"]) for row in rows] == [
+        ("a", 0, 1, 2, "1.0"),
+        ("b", 0, 3, 4, "0.25"),
+        ("b", 1, 5, 6, "0.75"),
+    ]
+
+
+def test_make_training_rows_has_use_and_group():
+    bags = Bags.from_list([[[1.0]], [[2.0]]], names=["a", "b"])
+    assert [*make_training_rows(bags, "training")] == [
+        {"bag": "a", "use": "training"},
+        {"bag": "b", "use": "training"},
+    ]
+    grouped = bags.replace(groups=np.array(["p", "q"]))
+    assert [row["group"] for row in make_training_rows(grouped, "validation")] == ["p", "q"]
