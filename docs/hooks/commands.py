@@ -22,7 +22,7 @@ def page() -> str:
     """Each command under its name, with its help."""
     import typer
 
-    from bagwise.cli.entry import app
+    from bagwise.cli.application import app
 
     root = typer.main.get_command(app)
     return OPENING + "".join(f"\n## {name}\n\n```text\n{text}\n```\n" for name, text in helps(root, "bagwise"))
