@@ -24,7 +24,15 @@ from torch.nn import functional
 from bagwise.bags import Bags
 from bagwise.explain.attribution import Attribution, expand_scores
 from bagwise.nn import BagModel, Offsets, Residual, segment_sum
-from bagwise.nn.pooling import AdditivePooling, AttendedScores, AttentionPooling, Exponents, Mean, Sum, make_rowless_terms
+from bagwise.nn.pooling import (
+    AdditivePooling,
+    AttendedScores,
+    AttentionPooling,
+    Exponents,
+    Mean,
+    Sum,
+    make_rowless_terms,
+)
 from bagwise.training import ROWS_AT_ONCE, array_to_tensor, bags_to_tensors
 from bagwise.training.streaming import RowCollector, cut_pieces
 

@@ -23,7 +23,7 @@ from bagwise.parallel import RankLostError, Ranks, get_ranks
 from bagwise.targets import Likelihood
 from bagwise.training.batches import TrainingTask, array_to_tensor
 from bagwise.training.checkpoint import Checkpoint, TrainingState
-from bagwise.training.engines.base import DivergedError, Engine, BatchSums, TrainingProblem
+from bagwise.training.engines.base import BatchSums, DivergedError, Engine, TrainingProblem
 from bagwise.training.engines.torch_engine import TorchEngine
 from bagwise.training.history import Best, Epoch, is_improvement, is_patience_exhausted
 from bagwise.training.inference import run_inference

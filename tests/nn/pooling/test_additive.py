@@ -10,10 +10,10 @@ from torch import nn
 
 from bagwise.nn.pooling.additive import (
     AdditivePooling,
-    make_rowless_terms,
     compute_log_means,
     compute_log_sums,
     make_equal_shares,
+    make_rowless_terms,
 )
 from bagwise.nn.pooling.attention import AttendedScores, AttentionPooling
 from bagwise.nn.pooling.base import PoolingSettings

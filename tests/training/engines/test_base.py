@@ -8,7 +8,7 @@ from bagwise.data.datasets.registry import load_dataset
 from bagwise.errors import InputError
 from bagwise.estimators.network import BagClassifier
 from bagwise.training.batches import TrainingTask
-from bagwise.training.engines.base import DivergedError, Engine, BatchSums, TrainingProblem
+from bagwise.training.engines.base import BatchSums, DivergedError, Engine, TrainingProblem
 from bagwise.training.loop import Trainer
 from bagwise.training.settings import TrainingSettings
 from unchecked import unchecked

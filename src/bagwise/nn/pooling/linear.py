@@ -16,9 +16,9 @@ from bagwise.nn.pooling.additive import (
     Exponents,
     Terms,
     Totals,
-    make_rowless_terms,
     compute_log_means,
     make_equal_shares,
+    make_rowless_terms,
     to_float64_values,
 )
 from bagwise.nn.pooling.base import Pooled, PoolingSettings, make_uniform_weights

@@ -11,7 +11,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from bagwise.arguments import check_real_number
-from bagwise.nn.pooling.additive import AdditivePooling, Exponents, Terms, Totals, make_rowless_terms, compute_log_means
+from bagwise.nn.pooling.additive import AdditivePooling, Exponents, Terms, Totals, compute_log_means, make_rowless_terms
 from bagwise.nn.pooling.base import Pooled, average_heads
 from bagwise.nn.segments import Offsets, Rows, segment_argmax, segment_max
 

@@ -20,10 +20,10 @@ from bagwise.nn.pooling.additive import (
     Exponents,
     Terms,
     Totals,
-    make_rowless_terms,
     compute_log_means,
     compute_log_sums,
     make_equal_shares,
+    make_rowless_terms,
 )
 from bagwise.nn.pooling.base import ProbabilityPooling, average_heads
 from bagwise.nn.segments import Offsets, Rows

@@ -1,16 +1,16 @@
 __all__ = [
     "ENGINES",
+    "BatchSums",
     "DivergedError",
     "Engine",
     "EngineChoice",
-    "BatchSums",
     "FusedEngine",
     "TorchEngine",
     "TrainingProblem",
     "choose_engine",
 ]
 
-from .base import DivergedError, Engine, BatchSums, TrainingProblem
+from .base import BatchSums, DivergedError, Engine, TrainingProblem
 from .choice import ENGINES, EngineChoice, choose_engine
 from .fused.engine import FusedEngine
 from .torch_engine import TorchEngine

@@ -16,7 +16,7 @@ from torch import Tensor
 from bagwise.nn import SEED_LIMIT, StreamPosition, set_module_positions
 from bagwise.parallel import Ranks, assign_bags
 from bagwise.training.batches import array_to_tensor
-from bagwise.training.engines.base import DivergedError, BatchSums, TrainingProblem
+from bagwise.training.engines.base import BatchSums, DivergedError, TrainingProblem
 from bagwise.training.engines.torch_engine import TorchEngine
 
 NO_BAG = -1

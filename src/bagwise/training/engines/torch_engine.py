@@ -10,7 +10,7 @@ from torch import Tensor
 from bagwise.nn import SEED_LIMIT, Purpose, StreamPosition, list_random_modules, random_integer, set_module_positions
 from bagwise.training.batches import array_to_tensor, sample_instances
 from bagwise.training.devices import use_half_precision
-from bagwise.training.engines.base import DivergedError, Engine, BatchSums, TrainingProblem
+from bagwise.training.engines.base import BatchSums, DivergedError, Engine, TrainingProblem
 from bagwise.training.streaming.memory import MemoryBudget
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from torch import nn, optim
 
 from bagwise.nn import get_augmented_shape, get_encoder_shape
-from bagwise.training.engines.base import DivergedError, Engine, BatchSums, TrainingProblem
+from bagwise.training.engines.base import BatchSums, DivergedError, Engine, TrainingProblem
 from bagwise.training.engines.fused.attention import attention_backward, compute_instance_weights
 from bagwise.training.engines.fused.batch_sources import PreparedBatches, SampledBatches
 from bagwise.training.engines.fused.compatibility import decompose_model
