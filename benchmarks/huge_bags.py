@@ -55,12 +55,12 @@ CPU = torch.device("cpu")
 def rows_file(path):
     """The random rows; the file is written in pieces if it does not exist."""
     if not path.exists():
-        draft = path.with_suffix(".draft")
-        rows = np.lib.format.open_memmap(draft, mode="w+", dtype=np.float32, shape=(N_ROWS, WIDTH))
+        temporary = path.with_suffix(".tmp")
+        rows = np.lib.format.open_memmap(temporary, mode="w+", dtype=np.float32, shape=(N_ROWS, WIDTH))
         for start in range(0, N_ROWS, 20_000):
             rows[start : start + 20_000] = np.random.default_rng(start).standard_normal((20_000, WIDTH), np.float32)
         rows.flush()
-        draft.rename(path)
+        temporary.rename(path)
     return np.load(path, mmap_mode="r")
 
 

@@ -55,7 +55,7 @@ def test_extract_interrupted_leaves_no_files_and_prints_resume_command(tmp_path,
     words = command("extract", tiles, "--out", tmp_path / "bags", "--batch-size", "1")
     process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
     try:
-        while not list(tiles.glob("features-pixels/.*.draft")):
+        while not list(tiles.glob("features-pixels/.*.tmp")):
             assert process.poll() is None
             time.sleep(0.01)
         process.send_signal(number)
@@ -91,7 +91,7 @@ def test_extract_signal_ends_workers_and_leaves_no_files(tmp_path, number, code)
     words = command("extract", tiles, "--out", tmp_path / "bags", "--batch-size", "1", "--workers", "2")
     process = subprocess.Popen(words, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True)
     try:
-        while not list(tiles.glob("features-pixels/.*.draft")):
+        while not list(tiles.glob("features-pixels/.*.tmp")):
             assert process.poll() is None
             time.sleep(0.01)
         (os.killpg if number == signal.SIGINT else os.kill)(process.pid, number)

@@ -200,9 +200,9 @@ def test_execute_run_keeps_both_environments_when_resumed_elsewhere(tmp_path, mo
 def test_execute_run_removes_temporary_files_of_killed_processes(tmp_path):
     with pytest.raises(TrainingStopped):
         execute_run(tmp_path / "run", describe(), should_stop=stop_after(1))
-    (tmp_path / "run" / ".draft-0").mkdir()
-    (tmp_path / "run" / ".draft-0" / "model.json").touch()
-    (tmp_path / "run" / ".draft-1").touch()
+    (tmp_path / "run" / ".tmp-0").mkdir()
+    (tmp_path / "run" / ".tmp-0" / "model.json").touch()
+    (tmp_path / "run" / ".tmp-1").touch()
     execute_run(tmp_path / "run", describe(), resume=True)
     assert not list((tmp_path / "run").glob(".*"))
 

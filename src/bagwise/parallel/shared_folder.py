@@ -2,7 +2,7 @@
 
     TARGET           exists when the unit is done
     NAME.lock        beside it: which process works on the unit
-    .TARGET.draft    the temporary file; one per unit, so that a killed process leaves nothing behind for good
+    .TARGET.tmp      the temporary file; one per unit, so that a killed process leaves nothing behind for good
 
 A unit is already done, done now, locked by another process, or bad. Locked units are tried once more at the end: by
 then they are done, or their process died. So the last of several commands finds all units done.
@@ -49,7 +49,7 @@ class WorkUnit(NamedTuple):
     @property
     def temporary(self) -> Path:
         """Path of the temporary file."""
-        return self.target.with_name(f".{self.target.stem}.draft")
+        return self.target.with_name(f".{self.target.stem}.tmp")
 
 
 class ProcessedUnits(NamedTuple):

@@ -151,7 +151,7 @@ def test_compare_methods_refuses_changed_units(tmp_path):
 def test_compare_methods_removes_temporary_files_of_killed_processes(tmp_path, written):
     folder = tmp_path / "comparison"
     compare_methods(folder, plan_folds(TWO_METHODS))
-    temporary = (folder / written).with_name(".draft-9127f3b991d50f33")
+    temporary = (folder / written).with_name(".tmp-9127f3b991d50f33")
     temporary.write_text("{")
     compare_methods(folder, plan_folds(TWO_METHODS))
     assert not temporary.exists()

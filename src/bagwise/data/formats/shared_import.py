@@ -204,7 +204,7 @@ def is_part_current(features: FeatureFolder, unit: WorkUnit) -> tuple[str, bool]
 def remove_parts(out: Path) -> None:
     """Remove all parts and the temporary files of killed processes, but no other files."""
     folder = parts_folder(out)
-    for path in [*folder.glob(f"*{SUFFIX}"), *folder.glob(".*.draft")]:
+    for path in [*folder.glob(f"*{SUFFIX}"), *folder.glob(".*.tmp")]:
         path.unlink(missing_ok=True)
     with contextlib.suppress(OSError):  # it does not exist, or has other files
         folder.rmdir()

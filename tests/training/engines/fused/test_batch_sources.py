@@ -19,11 +19,12 @@ BATCHES = [np.array([1]), np.array([0, 1])]
 
 def make_problem(instances, most_instances=None, dtype=torch.float32):
     """Make a problem of two bags, of 4 and 6 instances."""
+    model = nn.Linear(1, 1).to(dtype)
     return TrainingProblem(
-        model=nn.Linear(1, 1).to(dtype),
+        model=model,
         likelihood=Bernoulli(),
         task=TrainingTask(Bags(instances, np.array([0, 4, 10])), np.array([0, 1]), np.array([1.0, 2.0])),
-        optimizer=None,
+        optimizer=torch.optim.SGD(model.parameters()),
         seed=5,
         device=torch.device("cpu"),
         most_instances=most_instances,

@@ -1,6 +1,7 @@
 """The fused engine computes the same as autograd: compared in float64, and bounded in float32."""
 
 import copy
+import dataclasses
 import threading
 
 import numpy as np
@@ -304,7 +305,7 @@ def test_run_raises_diverged_error_with_the_batch_and_the_bag():
     rows = given.task.bags.instances.copy()
     rows[given.task.bags.offsets[4]] = np.nan
     bags = Bags.trusted(instances=rows, offsets=given.task.bags.offsets)
-    given = given._replace(task=given.task._replace(bags=bags))
+    given = dataclasses.replace(given, task=given.task._replace(bags=bags))
     with pytest.raises(DivergedError) as caught:
         FusedEngine(given).run([np.array([0]), np.array([3, 4])], 0, 0.01)
     assert (caught.value.batch, caught.value.bag) == (1, 4)
