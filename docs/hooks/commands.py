@@ -8,7 +8,8 @@ from mkdocs.structure.files import File, Files
 OPENING = """# Commands
 
 Every command takes `--help`; most take `--quiet`, and `--json` for scripts. `DATA` is a data set's name, a folder of
-bags, a table, or a folder of images. A mistake ends with exit code 2 and one paragraph that says what to mend.
+bags, a table, or a folder of images. After a mistake, a command prints one paragraph with the
+fix and exits with code 2.
 """
 
 

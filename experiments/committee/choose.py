@@ -1,15 +1,15 @@
-"""Which methods sit in ``Committee``, chosen on three sets that are not of Table 1.
+"""Selects the members of ``Committee`` on three data sets that are not part of Table 1.
 
-    python experiments/committee/choose.py FOLDER     goes on where it was stopped, writes candidates.csv beside itself
+    python experiments/committee/choose.py FOLDER     resumes if interrupted; writes candidates.csv beside this file
 
-The rule, written down before any number was seen:
+The rule, fixed before any result was seen:
 
-members     Every method of Table 1's recipe that can tell several classes apart, each as that recipe has it; of the
-            networks the two of the paper, with the learning rate and the weight decay that the appendix has most often.
-candidates  Every committee of three, four or five of them: their probabilities averaged.
-judged by   Mean error + mean loss over the bags held out, as ``Selected`` judges and as the paper chooses its epoch:
-            a mean over the repeats of five folds, then over the sets, each of which counts the same.
-chosen      The least; of equals the one with fewer members.
+members     Every method of Table 1's recipe that supports several classes, with the parameters of that recipe; of the
+            networks, the two of the paper, with the most frequent learning rate and weight decay of the appendix.
+candidates  Every committee of three, four or five of them: the mean of their probabilities.
+criterion   Mean error + mean loss over held-out bags, as in ``Selected`` and in the paper's choice of the epoch:
+            the mean over the repeats of five folds, then over the data sets, all with the same weight.
+selected    The committee with the lowest criterion; among equal ones, the one with fewer members.
 """
 
 import csv
@@ -34,7 +34,7 @@ Held = list[tuple[np.ndarray, np.ndarray]]  # of each split: targets, and (n_mem
 
 
 def held_out(folder: Path, data: str) -> Held:
-    """What every member says of the bags of a set that it was not trained on."""
+    """The predictions of every member for the held-out bags of a data set."""
     members: dict[str, dict[str, Any]] = {
         **{name: {} for name in CLASSICAL},
         **dict.fromkeys(NETWORKS, make_table1_network("musk1", quick=False)),
@@ -52,7 +52,7 @@ def held_out(folder: Path, data: str) -> Held:
     ]
 
 
-def prediction_bags(held: Held, chosen: tuple[int, ...]) -> tuple[float, float]:
+def evaluate_committee(held: Held, chosen: tuple[int, ...]) -> tuple[float, float]:
     """Accuracy and log loss of a committee over the bags of a set."""
     rights, losses = [], []
     for targets, probabilities in held:
@@ -65,7 +65,7 @@ def prediction_bags(held: Held, chosen: tuple[int, ...]) -> tuple[float, float]:
 def row(sets: dict[str, Held], chosen: tuple[int, ...]) -> dict[str, Any]:
     """A line of the table: a committee, its criterion, and what it is made of."""
     names = [*CLASSICAL, *NETWORKS]
-    found = {data: judged(held, chosen) for data, held in sets.items()}
+    found = {data: evaluate_committee(held, chosen) for data, held in sets.items()}
     accuracy, loss = np.mean(list(found.values()), axis=0).tolist()
     parts = {
         f"{data} {metric}": round(value, 4)

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from bagwise.errors import InputError
 
 MAX_VALUE_LENGTH = 60  # characters of a value that an error message shows
+MAX_CHOICES = 30
 
 Value = TypeVar("Value")
 
@@ -187,7 +188,8 @@ def suggest_name(name: str, choices: Iterable[str]) -> str:
     if close:
         original = next(choice for choice in choices if canonicalize_name(choice) == close[0])
         return f"did you mean '{original}'?"
-    return f"choose one of: {', '.join(choices)}"
+    more = f" … ({len(choices)} in total)" if len(choices) > MAX_CHOICES else ""
+    return f"choose one of: {', '.join(choices[:MAX_CHOICES])}{more}"
 
 
 def describe_value(value: Any) -> str:

@@ -192,10 +192,13 @@ class Bags:
             raise InputError("there is nothing to concatenate; pass a list of at least one Bags")
         shapes = {part.instances.shape[1:] for part in parts}
         if len(shapes) != 1:
-            raise InputError(f"cannot concatenate bags whose instances differ in shape: {sorted(shapes)}")
+            raise InputError(
+                f"cannot concatenate bags whose instances differ in shape: {sorted(shapes)}; convert them to one shape"
+            )
         extractors = {part.extractor for part in parts}
         if len(extractors) != 1:
-            raise InputError(f"cannot concatenate features of different extractors: {sorted(map(str, extractors))}")
+            found = sorted(map(str, extractors))
+            raise InputError(f"cannot concatenate features of different extractors: {found}; use one extractor for all")
         metadata: dict[str, Any] = {"extractor": extractors.pop()}
         for name in PER_BAG + PER_INSTANCE:
             values = [getattr(part, name) for part in parts]

@@ -85,7 +85,7 @@ def make_stratified_folds(
     else:
         n_groups = len(np.unique(groups))
         if n_groups < n_folds:
-            raise InputError(f"the bags form {n_groups} groups, too few for {n_folds} folds; ask for fewer folds")
+            raise InputError(f"the bags form {n_groups} groups, too few for {n_folds} folds; use fewer folds")
         splitter = StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed % (1 << 32))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a class with fewer bags than folds: split as evenly as possible

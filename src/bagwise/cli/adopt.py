@@ -11,7 +11,9 @@ from bagwise.cli.output import Json, Output, Quiet
 
 @app.command(epilog="Example: bagwise adopt s_0_checkpoint.pt --out clam/ --classes normal,tumour")
 def adopt(
-    file: Annotated[Path, typer.Argument(help="State dictionary of CLAM (single branch) or AttentionDeepMIL.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="State dictionary of CLAM (single branch) or AttentionDeepMIL.")
+    ],
     out: Annotated[Path, typer.Option(help="Folder to write the model to.")],
     classes: Annotated[
         str, typer.Option(help="Class labels in the order of the outputs, separated by commas. [default: 0,1,…]")
@@ -19,7 +21,10 @@ def adopt(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Convert published weights into a model that `bagwise predict` reads; no code in the file is executed."""
+    """Convert published weights into a model for `bagwise predict`.
+
+    No code in the file is executed.
+    """
     from bagwise.io import check_writable
     from bagwise.runs import adopt_weights
 

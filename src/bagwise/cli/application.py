@@ -1,15 +1,32 @@
 """The root of the command line.
 
 Every command parses its arguments, makes one call and prints the result. It imports what it needs when it runs, so that
-``bagwise --help`` answers at once.
+``bagwise --help`` is fast.
 """
 
 from importlib.metadata import version as get_version
+from typing import Any
 
 import typer
+from typer.core import TyperGroup
+
+ORDER = (
+    *("demo", "train", "evaluate", "predict", "explain", "report", "view", "compare"),
+    *("data", "import", "tile", "extract", "check", "doctor", "export", "adopt", "reproduce", "bench"),
+)
+
+
+class OrderedGroup(TyperGroup):
+    """Lists the commands in the order in which they are commonly used; commands that are not in ``ORDER`` come last."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        names = super().list_commands(ctx)
+        return sorted(names, key=lambda name: ORDER.index(name) if name in ORDER else len(ORDER))
+
 
 app = typer.Typer(
     name="bagwise",
+    cls=OrderedGroup,
     help=(
         "Multiple instance learning with attention: train on bags of instances, predict the label of a bag, and show "
         "which instances drove the prediction."

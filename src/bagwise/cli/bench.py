@@ -14,9 +14,15 @@ from bagwise.errors import InputError
 
 @app.command(epilog="Example: bagwise bench small_bags")
 def bench(
-    name: Annotated[str, typer.Argument(help="Name of a script in benchmarks/, all, or list.")] = "list",
+    name: Annotated[
+        str,
+        typer.Argument(metavar="NAME", help="Name of a benchmark; all runs every benchmark, list prints the names."),
+    ] = "list",
 ) -> None:
-    """Measure speed and memory against other tools on this machine; results are written to benchmarks/results/."""
+    """Measure speed and memory, and compare with other tools.
+
+    Results are written to benchmarks/results/.
+    """
     folder = Path(__file__).parents[3] / "benchmarks"
     scripts = {
         path.stem: path for path in sorted(folder.glob("*.py")) if "__main__" in path.read_text(encoding="utf-8")

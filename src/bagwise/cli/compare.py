@@ -1,5 +1,6 @@
 """``bagwise compare``: evaluate several methods on the same splits of DATA."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -27,38 +28,44 @@ EXAMPLE = "Example: bagwise compare musk1 --methods attention,mi-SVM,MI-SVM,mi-G
 
 
 @app.command(epilog=EXAMPLE)
-@add_parameters
+@partial(add_parameters, defaults={"seed": "0"})
 def compare(
     data: DataArgument,
     methods: Annotated[
         str,
-        typer.Option(help="Names separated by commas, or all; mi-SVM and MI-SVM are two methods, so case matters."),
+        typer.Option(help="Names separated by commas, or all. Case matters: mi-SVM and MI-SVM are two methods."),
     ],
     out: Annotated[Path | None, typer.Option(help="Folder to write to. [default: comparisons/DATA]")] = None,
     folds: Annotated[
         int | None,
         typer.Option(help="Number of cross-validation folds. [default: the data set's own test bags, else 10]"),
     ] = None,
-    repeats: Annotated[int, typer.Option(help="Number of repeats, each with other folds.")] = 1,
+    repeats: Annotated[int, typer.Option(help="Number of repeats, each with different folds.")] = 1,
     hold_out: Annotated[
         float | None, typer.Option(help="Share of the bags to test on, instead of cross-validation. [default: none]")
     ] = None,
     splits: Annotated[
         list[Path] | None,
         typer.Option(
-            help="csv file with the columns train, val and test, instead of folds; may be repeated. [default: none]"
+            metavar="FILE",
+            help="csv file with the columns train, val and test, instead of folds; may be repeated. [default: none]",
         ),
     ] = None,
     adjust: Annotated[
         str,
-        typer.Option(help="temperature, threshold or both, learned within the training bags. [default: neither]"),
+        typer.Option(
+            help="temperature, threshold, or both with a comma; learned within the training bags. [default: none]"
+        ),
     ] = "",
-    ensemble: Annotated[int, typer.Option(help="Number of copies of each method, averaged over seeds.")] = 1,
+    ensemble: Annotated[
+        int, typer.Option(help="Number of copies of each method with different seeds, whose predictions are averaged.")
+    ] = 1,
     workers: Workers = 1,
     backend: Backend = "joblib",
     scheduler: Scheduler = None,
     ungrouped: Annotated[
-        bool, typer.Option("--ungrouped", help="Allow bags of one group (patient) in both training and test.")
+        bool,
+        typer.Option("--ungrouped", help="Allow bags of one group (patient) in both training and test. [default: no]"),
     ] = False,
     data_option: DataOption = None,
     config: Annotated[
@@ -72,7 +79,10 @@ def compare(
     as_json: Json = False,
     **flags: Any,
 ) -> None:
-    """Compare methods over repeated stratified folds, grouped if the bags have groups; run again to resume.
+    """Compare methods on the same splits of DATA.
+
+    The default is cross-validation with stratified folds, which never separate bags of one group (patient). Run the
+    same command again to resume.
 
     Training flags apply to the networks among the methods. --seed sets the seed of the folds and of all methods.
     """

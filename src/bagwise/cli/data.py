@@ -1,4 +1,4 @@
-"""``bagwise data``: list, describe and fetch the data sets that bagwise knows by name."""
+"""``bagwise data``: list, describe and fetch the data sets that are available by name."""
 
 from typing import Annotated, Any
 
@@ -8,7 +8,7 @@ from bagwise.cli.application import app
 from bagwise.cli.output import Json, Output, Quiet
 
 data = typer.Typer(
-    help="List, describe and fetch the data sets that bagwise knows by name.",
+    help="List, describe and fetch the named data sets.",
     no_args_is_help=True,
     rich_markup_mode=None,
     epilog="Example: bagwise data list",
@@ -17,12 +17,12 @@ data = typer.Typer(
 
 app.add_typer(data, name="data")
 INTERRUPTED = 130
-Name = Annotated[str, typer.Argument(help="Name of a data set; `bagwise data list` prints the names.")]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of a data set; `bagwise data list` prints the names.")]
 
 
 @data.command("list", epilog="Example: bagwise data list --json")
 def list_datasets(quiet: Quiet = False, as_json: Json = False) -> None:
-    """List the data sets, and whether each is available on this machine."""
+    """List the data sets and show which are on this machine."""
     from bagwise.data.datasets import DATASETS, get_data_home, is_fetched
 
     output = Output(quiet, as_json)
@@ -31,7 +31,9 @@ def list_datasets(quiet: Quiet = False, as_json: Json = False) -> None:
     for name, dataset in DATASETS.items():
         output.print(f"{name:<{width}}  {'available' if available[name] else '-':<9}  {dataset.title}")
     output.print(f"\ndata folder: {get_data_home()} (set BAGWISE_DATA to use another)")
-    output.print("next: bagwise data fetch NAME to get a missing one, or bagwise train NAME runs/first")
+    output.print(
+        "next: fetch a missing data set with bagwise data fetch NAME, or train with bagwise train NAME runs/first"
+    )
     known = {name: {"title": dataset.title, "there": available[name]} for name, dataset in DATASETS.items()}
     output.print_result({"home": str(get_data_home()), "datasets": known})
 
@@ -61,15 +63,17 @@ def fetch(
     source: Annotated[
         str | None,
         typer.Option(
-            "--from", metavar="FOLDER_OR_URL", help="Where the files are. [default: the public origin of the data set]"
+            "--from",
+            metavar="FOLDER_OR_URL",
+            help="Folder or URL of the files. [default: the public origin of the data set]",
         ),
     ] = None,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Copy or download a data set to the data folder; every file is compared with its known SHA-256.
+    """Copy or download a data set to the data folder.
 
-    An interrupted download resumes when the command is run again.
+    Every file is compared with its known SHA-256. An interrupted download resumes when the command is run again.
     """
     from bagwise.data.datasets import (
         DATASETS,

@@ -22,14 +22,19 @@ PARAMETERS = {
 
 @app.command(epilog="Example: bagwise demo")
 def demo(
-    run: Annotated[Path | None, typer.Argument(help="Folder to write to. [default: a new folder in runs/]")] = None,
+    run: Annotated[
+        Path | None, typer.Argument(metavar="RUN", help="Folder to write to. [default: a new folder in runs/]")
+    ] = None,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Train gated attention on bags of handwritten digits, and show which digits drive the predictions."""
+    """Train on bags of handwritten digits and write a report.
+
+    The report shows which digits drove the predictions of gated attention.
+    """
     output = Output(quiet, as_json)
-    output.print("Each bag holds about ten handwritten digits; it is positive if one of them is a nine.")
-    output.print("The model sees only the labels of the bags, and has to discover that the nines matter.\n")
+    output.print("Each bag contains about ten handwritten digits; it is positive if one of them is a nine.")
+    output.print("Training uses only the labels of the bags; the model has to learn that the nines matter.\n")
     folder = run or _find_unused(Path("runs") / "demo")
     run_training(folder, {"data": DATA, "parameters": PARAMETERS}, resume=False, output=output)
 

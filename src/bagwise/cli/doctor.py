@@ -20,7 +20,7 @@ OPTIONAL = {
 
 @app.command(epilog="Example: bagwise doctor --json")
 def doctor(quiet: Quiet = False, as_json: Json = False) -> None:
-    """Print versions, devices, and which optional packages are installed."""
+    """Print versions, devices and installed optional packages."""
     from bagwise.training import describe_environment, list_devices
 
     output = Output(quiet, as_json)

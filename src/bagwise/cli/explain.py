@@ -24,10 +24,11 @@ EXAMPLE = "Example: bagwise explain runs/first --bag bag-3 --out explanation/"
 def explain(
     run: RunFolder,
     bag: Annotated[
-        str | None, typer.Option(help="Name of a test bag. [default: list all test bags in a csv file]")
+        str | None, typer.Option(help="Name of a test bag. [default: none; all test bags are listed in a csv file]")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Folder to write, or csv file of the list. [default: beside the run]")
+        Path | None,
+        typer.Option(help="Folder to write to; without --bag, csv file to write. [default: beside the run]"),
     ] = None,
     show: Annotated[str, typer.Option(help="What the map shows: weight, contribution or probability.")] = "weight",
     of_class: Annotated[
@@ -40,7 +41,8 @@ def explain(
     seeds: Annotated[
         list[Path] | None,
         typer.Option(
-            help="Run that differs in its seed, to measure how far the weights vary; may be repeated. [default: none]"
+            metavar="RUN",
+            help="Run with another seed, to measure how much the weights vary; may be repeated. [default: none]",
         ),
     ] = None,
     slides: Annotated[
@@ -49,11 +51,11 @@ def explain(
     scale: Annotated[str, typer.Option(help="Scale of the colours: paper, raw, rank or log.")] = "paper",
     colours: Annotated[
         str | None,
-        typer.Option(help="Name of a matplotlib colour map. [default: one suited to the layer]"),
+        typer.Option(help="Name of a matplotlib colour map. [default: depends on --show]"),
     ] = None,
     opacity: Annotated[float, typer.Option(help="Opacity of the map, from 0 to 1.")] = 0.5,
     threshold: Annotated[
-        float | None, typer.Option(help="Hide values below this threshold on the scale. [default: hide none]")
+        float | None, typer.Option(help="Hide values below this threshold, as scaled by --scale. [default: none]")
     ] = None,
     blur: Annotated[float, typer.Option(help="Standard deviation of the blur, in level-0 pixels.")] = 0.0,
     level: Annotated[
@@ -66,7 +68,10 @@ def explain(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Explain the prediction of a test bag: weights, contributions, deletion curves, images, a map for QuPath."""
+    """Show which instances drove the prediction of a test bag.
+
+    Writes weights, contributions, deletion curves, images and GeoJSON for QuPath.
+    """
     from bagwise.runs import Run
 
     output, trained = Output(quiet, as_json), Run(run)
@@ -123,7 +128,9 @@ def _explain_bag(
     check_writable(folder)
     background = open_bag_background(trained, bag, slides)
     if background is None:
-        output.print("no image of this bag was found, so no map and no panels are drawn; name its folder with --slides")
+        output.print(
+            "no image of this bag was found, so no map and no panels are drawn; give its folder with --slides FOLDER"
+        )
     if background is not None and level is not None:
         settings = settings._replace(style=settings.style._replace(downsample=background.downsample(level)))
     names = write_explanation(folder, opened, BagLayers(opened), number, background, settings)

@@ -14,11 +14,16 @@ from bagwise.cli.predict import RunFolder
 def export(
     run: RunFolder,
     out: Annotated[Path, typer.Option(help="Folder to write to.")],
-    onnx: Annotated[bool, typer.Option("--onnx", help="Also write model.onnx, which runs without torch.")] = False,
+    onnx: Annotated[
+        bool, typer.Option("--onnx", help="Also write model.onnx, which runs without torch. [default: no]")
+    ] = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Write the model of a run with a model card: its data, its performance and its intended use."""
+    """Write the model of a run with a model card.
+
+    The card describes the data, the performance and the intended use of the model.
+    """
     from bagwise.report import export_run
     from bagwise.runs import Run
 

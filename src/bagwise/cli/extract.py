@@ -17,7 +17,7 @@ SLIDE, LABEL, CASE = "slide_id", "label", "case_id"
 
 @app.command(epilog="Example: bagwise extract tiles/ --out bags/ --encoder efficientnet-lite0 --labels labels.csv")
 def extract(
-    tiles: Annotated[Path, typer.Argument(help="Folder written by bagwise tile.")],
+    tiles: Annotated[Path, typer.Argument(metavar="TILES", help="Folder written by bagwise tile.")],
     out: Annotated[Path, typer.Option(help="Folder of bags to write.")],
     encoder: Annotated[
         str, typer.Option(help="Encoder: pixels, efficientnet-lite0, or the name of a timm model.")
@@ -28,16 +28,18 @@ def extract(
     ] = None,
     regions: Annotated[
         int | None,
-        typer.Option(help="Make each square region of this side, in level-0 pixels, a bag. [default: a bag per slide]"),
+        typer.Option(
+            help="Side of a square region in level-0 pixels; each region is a bag. [default: one bag per slide]"
+        ),
     ] = None,
     slides: Annotated[
         Path | None, typer.Option(help="Folder of the slides, if they were moved. [default: where they were tiled]")
     ] = None,
     batch_size: Annotated[int, typer.Option(help="Number of tiles per batch.")] = 64,
     device: Annotated[str, typer.Option(help="Device: auto, cpu, cuda or mps.")] = "auto",
-    download: Annotated[bool, typer.Option("--download", help="Allow timm to download weights.")] = False,
+    download: Annotated[bool, typer.Option("--download", help="Allow timm to download weights. [default: no]")] = False,
     skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="Leave out slides that cannot be read or have no label.")
+        bool, typer.Option("--skip-bad", help="Leave out slides that cannot be read or have no label. [default: no]")
     ] = False,
     workers: Workers = 1,
     backend: Backend = "joblib",
@@ -45,11 +47,12 @@ def extract(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Compute the features of the tiles of each slide and pack them into bags; run again to resume.
+    """Compute the features of tiles and pack them into bags.
 
-    Several commands may work on one folder, each with its own workers: every slide is processed by one of them, and the
-    last command packs the bags. Workers of a Dask cluster must see TILES and the slides under the same paths. With
-    --regions a bag is named SLIDE@X-Y; without --labels, bags.csv lists the names to label.
+    Run the same command again to resume. Several commands may work on one folder, each with its own workers: every
+    slide is processed by one of them, and the last command packs the bags. Workers of a Dask cluster must have access
+    to TILES and the slides under the same paths. With --regions a bag is named SLIDE@X-Y; without --labels, bags.csv
+    lists the names to label.
     """
     from bagwise.data.slides import check_target, list_tiles, split_into_regions
     from bagwise.io import check_encoder_packages, check_openslide, check_writable

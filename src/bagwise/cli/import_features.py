@@ -11,8 +11,8 @@ from bagwise.cli.options import Backend, Scheduler, Workers, choose_workers, rep
 from bagwise.cli.output import Json, Output, Quiet
 from bagwise.errors import InputError
 
-EXAMPLE = "Example: bagwise import FEATURES --labels labels.csv --out bags/"
-Column = Annotated[str | None, typer.Option(help="Name of this column. [default: found by its usual names]")]
+EXAMPLE = "Example: bagwise import features/ --labels labels.csv --out bags/"
+COMMON_NAMES = "[default: detected by common names]"
 
 
 @app.command("import", epilog=EXAMPLE)
@@ -30,14 +30,17 @@ def import_(
     slide_table: Annotated[
         Path | None, typer.Option(help="Table of cases and slides, if --labels has labels of cases. [default: none]")
     ] = None,
-    label_column: Column = None,
-    slide_column: Column = None,
-    case_column: Column = None,
+    label_column: Annotated[str | None, typer.Option(help=f"Column with the label. {COMMON_NAMES}")] = None,
+    slide_column: Annotated[str | None, typer.Option(help=f"Column with the name of the slide. {COMMON_NAMES}")] = None,
+    case_column: Annotated[str | None, typer.Option(help=f"Column with the name of the case. {COMMON_NAMES}")] = None,
     extractor: Annotated[
         str | None, typer.Option(help="Name of the feature extractor. [default: read from the files, if stated]")
     ] = None,
     tool: Annotated[
-        str | None, typer.Option(help="clam, trident, stamp or slideflow. [default: detected from the files]")
+        str | None,
+        typer.Option(
+            help="Tool that wrote the features: clam, trident, stamp or slideflow. [default: detected from the files]"
+        ),
     ] = None,
     mpp: Annotated[
         float | None,
@@ -47,11 +50,17 @@ def import_(
         Path | None, typer.Option(help="Folder of the patch files of CLAM or TRIDENT. [default: beside the features]")
     ] = None,
     skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="Leave out slides that cannot be read, or have no label or no features.")
+        bool,
+        typer.Option(
+            "--skip-bad", help="Leave out slides that cannot be read, or have no label or no features. [default: no]"
+        ),
     ] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the bags in OUT.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the bags in OUT. [default: no]")] = False,
     shared: Annotated[
-        bool, typer.Option("--shared", help="Share the work with other copies of this command, e.g. an array of jobs.")
+        bool,
+        typer.Option(
+            "--shared", help="Share the work with other copies of this command, e.g. a job array. [default: no]"
+        ),
     ] = False,
     workers: Workers = 1,
     backend: Backend = "joblib",
@@ -59,11 +68,11 @@ def import_(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Pack the features and labels of slides into a folder of bags, with one slide in memory at a time.
+    """Convert features of CLAM, TRIDENT, STAMP or slideflow to bags.
 
-    Slides of one case stay together when bags are split. With --shared or several workers, slides are collected in
-    OUT.parts until all are packed; run again to resume. Workers of a Dask cluster must see FEATURES_FOLDER and OUT
-    under the same paths.
+    One slide is in memory at a time. Slides of one case stay together when bags are split. With --shared or several
+    workers, slides are collected in OUT.parts until all are packed; run the same command again to resume. Workers of a
+    Dask cluster must have access to FEATURES_FOLDER and OUT under the same paths.
     """
     from bagwise.data.formats import open_feature_folder, read_slide_labels
 
@@ -96,7 +105,8 @@ def _check_shared(out: Path, overwrite: bool) -> None:
 
     if overwrite:
         raise InputError(
-            f"--shared cannot be combined with --overwrite: a late command would start over; remove {out} instead"
+            f"--shared cannot be combined with --overwrite: a command that starts late would start "
+            f"over; remove {out} instead"
         )
     if (out / MANIFEST).is_file():
         raise InputError(
@@ -135,7 +145,7 @@ def _print_report(output: Output, report: dict[str, Any]) -> None:
         ("labels without features", str(len(report["without_features"])), _format_names(report["without_features"])),
         ("empty", str(len(report["empty"])), _format_names(report["empty"])),
         ("bad", str(len(report["bad"])), _format_names([*report["bad"]])),
-        ("bags", str(report["bags"]), f"extractor {report['extractor'] or 'unknown; name it with --extractor'}"),
+        ("bags", str(report["bags"]), f"extractor {report['extractor'] or 'unknown; name it with --extractor NAME'}"),
     ]
     output.print_table("", rows)
     for slide, reason in report["bad"].items():

@@ -22,7 +22,7 @@ RESEND_DELAY = 0.01  # seconds
 
 
 class Interruption:
-    """Whether the process was asked to stop, and by which signal."""
+    """Whether a stop of the process was requested, and by which signal."""
 
     def __init__(self) -> None:
         self.signal: int | None = None

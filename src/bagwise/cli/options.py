@@ -6,7 +6,7 @@ parameters that are not given keep its defaults.
 
 import inspect
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 DATA = "data"
 PYTHON_NAMES = {"seed": "random_state"}  # the usual name on the command line, and scikit-learn's name in Python
 BACKENDS = ("joblib", "dask")
+KINDS = {str: "a string", int: "a whole number", float: "a number", bool: "true or false"}
 
 Workers = Annotated[int, typer.Option(help="Number of worker processes; results do not depend on it.")]
 Backend = Annotated[
@@ -34,11 +35,16 @@ Scheduler = Annotated[
     ),
 ]
 DataArgument = Annotated[
-    str, typer.Argument(help="Name of a data set, folder of bags, csv or parquet table, or folder of images.")
+    str,
+    typer.Argument(
+        metavar="DATA", help="Name of a data set, folder of bags, csv or parquet table, or folder of images."
+    ),
 ]
 DataOption = Annotated[
     list[str] | None,
-    typer.Option(help="NAME=VALUE passed to the reader of DATA, e.g. label=active; may be repeated. [default: none]"),
+    typer.Option(
+        metavar="NAME=VALUE", help="Option for reading DATA, e.g. label=active; may be repeated. [default: none]"
+    ),
 ]
 Parameters = dict[str, dict[str, Any]]
 
@@ -66,7 +72,9 @@ PARAMETERS: dict[str, Parameter] = {
         str, "Pooling: gated attention, attention, max, mean, log-sum-exp, noisy-or, …", "gated attention"
     ),
     "level": Parameter(
-        str, "embedding (pool, then classify) or instance (classify each instance, then pool).", "embedding"
+        str,
+        "Level of pooling: embedding (pool, then classify) or instance (classify each instance, then pool).",
+        "embedding",
     ),
     "encoder": Parameter(
         str, "Encoder of the instances: auto, mlp, lenet, nucleus cnn, projection or identity.", "auto"
@@ -85,7 +93,9 @@ PARAMETERS: dict[str, Parameter] = {
     "schedule": Parameter(str, "Learning rate schedule: constant, linear or cosine.", "constant"),
     "dropout": Parameter(float, "Dropout probability.", "0.5 for mlp and nucleus cnn, 0 for lenet"),
     "augmentation": Parameter(str, "Augmentation of training images: auto, histology, nucleus or affine.", "none"),
-    "standardize": Parameter(bool, "Standardize features with the mean and deviation of the training bags.", "yes"),
+    "standardize": Parameter(
+        bool, "Standardize features with the mean and standard deviation of the training bags.", "yes"
+    ),
     "validation": Parameter(
         float, "Share of the training bags held out to choose the best epoch.", "none; the last epoch is kept"
     ),
@@ -93,28 +103,36 @@ PARAMETERS: dict[str, Parameter] = {
         int, "Stop after this many epochs without improvement; needs --validation.", "none; all epochs run"
     ),
     "most_instances": Parameter(
-        int, "Maximum number of instances per bag and training step, sampled anew each time.", "all"
+        int, "Maximum number of instances per bag in a training step; larger bags are sampled anew in each step.", "all"
     ),
-    "averaging": Parameter(float, "Share of the epochs, the last ones, whose weights are averaged.", "0"),
-    "class_weight": Parameter(str, "balanced gives every class the same total weight in the loss.", "none"),
+    "averaging": Parameter(
+        float, "Average the network weights over this share of the epochs, at the end of training.", "0; no averaging"
+    ),
+    "class_weight": Parameter(
+        str, "Class weights in the loss: balanced gives every class the same total weight.", "none"
+    ),
     "temperature": Parameter(
         bool, "Calibrate probabilities by temperature scaling on the validation bags; needs --validation.", "no"
     ),
     "threshold": Parameter(
         bool, "Learn the decision threshold from the validation bags; needs --validation.", "no; 0.5 is used"
     ),
-    "precision": Parameter(str, "full, or mixed (the encoder trains in bfloat16; CUDA only).", "full"),
+    "precision": Parameter(str, "Precision of training: full, or mixed (encoder in bfloat16; CUDA only).", "full"),
     "engine": Parameter(str, "Training engine: auto, torch, or fused (compiled CPU kernels).", "auto"),
     "memory": Parameter(
         str, "Memory for the instances of a training step: auto or a size such as 2GB.", "auto; a quarter of the memory"
     ),
     "device": Parameter(str, "Device: auto, cpu, cuda or mps.", "auto"),
-    "seed": Parameter(int, "Random seed; the same seed gives the same bits.", "a new one each time"),
+    "seed": Parameter(int, "Random seed; the same seed gives bit-identical results.", "a new one each time"),
 }
 
 
-def add_parameters(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command that takes ``**flags`` one flag per parameter of training."""
+def add_parameters(command: Callable[..., None], defaults: dict[str, str] | None = None) -> Callable[..., None]:
+    """Give a command that takes ``**flags`` one flag per parameter of training.
+
+    ``defaults`` are printed in ``--help`` where the command has other defaults than ``BagClassifier``.
+    """
+    printed = {name: parameter.default for name, parameter in PARAMETERS.items()} | (defaults or {})
     signature = inspect.signature(command)
     fixed = [entry for entry in signature.parameters.values() if entry.kind is not inspect.Parameter.VAR_KEYWORD]
     flags = [
@@ -123,7 +141,7 @@ def add_parameters(command: Callable[..., None]) -> Callable[..., None]:
             inspect.Parameter.KEYWORD_ONLY,
             default=None,
             annotation=Annotated[
-                parameter.kind | None, typer.Option(help=f"{parameter.meaning} [default: {parameter.default}]")
+                parameter.kind | None, typer.Option(help=f"{parameter.meaning} [default: {printed[name]}]")
             ],
         )
         for name, parameter in PARAMETERS.items()
@@ -198,8 +216,8 @@ def read_methods(names: str, flags: dict[str, Any], path: Path | None) -> tuple[
         parameters[name] = {**(free_flags if METHODS[name].kind is BagClassifier else {}), **tables.get(name, {})}
     if flags and not any(METHODS[name].kind is BagClassifier for name in chosen):
         raise InputError(
-            f"{', '.join(flags)}: training flags apply to networks, and none is compared; "
-            "set parameters of other methods with --config"
+            f"{_format_flags(flags)}: training flags apply to networks, and none is compared; leave them out, or set "
+            "parameters of other methods with --config FILE"
         )
     return parameters, grids
 
@@ -226,6 +244,10 @@ def report_elsewhere(elsewhere: dict[str, str], folder: Path, output: Output) ->
     output.print(f"if one of them died on another machine, first remove its .lock file below {folder}")
 
 
+def _format_flags(names: Iterable[str]) -> str:
+    return ", ".join(f"--{name.replace('_', '-')}" for name in names)
+
+
 def _read_toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
@@ -239,7 +261,7 @@ def _check_parameter(path: Path | None, name: str, value: Any, known: dict[str, 
     kind = known[name].kind
     fits = isinstance(value, kind) or (kind is float and isinstance(value, int))
     if not fits or (isinstance(value, bool) and kind is not bool):
-        raise InputError(f"{path}: {name} = {value!r} is of type {type(value).__name__}; give a {kind.__name__}")
+        raise InputError(f"{path}: {name} = {value!r} is of type {type(value).__name__}; give {KINDS[kind]}")
 
 
 def _read_methods_file(path: Path) -> tuple[Parameters, Parameters]:
@@ -250,7 +272,7 @@ def _read_methods_file(path: Path) -> tuple[Parameters, Parameters]:
         )
     for part in ("methods", "select"):
         if not isinstance(content.get(part, {}), dict):
-            raise InputError(f"{path}: '{part}' must hold one table per method; write [{part}.NAME]")
+            raise InputError(f"{path}: '{part}' must contain one table per method; write [{part}.NAME]")
         for name, table in content.get(part, {}).items():
             if not isinstance(table, dict):
                 raise InputError(f"{path}: {part}.{name} must be a table of parameters; write [{part}.{name}]")

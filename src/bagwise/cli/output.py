@@ -13,8 +13,8 @@ import typer
 
 MAX_NAMES = 5
 
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only. [default: no]")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text. [default: no]")]
 
 
 class Output:
@@ -86,7 +86,8 @@ class Output:
                 for name, (title, _) in KEY_METRICS.items()
                 if name in first
             ]
-            self.print_table(f"key instances, {first['n_bags']} bags", rows, ("mean over bags, by", *sources))
+            title = f"key instances, mean over {first['n_bags']} bags unless pooled"
+            self.print_table(title, rows, ("", *(f"by {source}" for source in sources)))
 
     def _print_values(self, title: str, values: dict[str, Any]) -> None:
         from bagwise.targets import METRICS

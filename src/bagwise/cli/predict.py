@@ -13,23 +13,25 @@ from bagwise.cli.preflight import check_requirements
 from bagwise.errors import InputError
 from bagwise.io import check_writable
 
-RunFolder = Annotated[Path, typer.Argument(help="Folder of a run.")]
+RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")]
 
 
 @app.command(epilog="Example: bagwise evaluate runs/first")
 def evaluate(
     run: RunFolder,
     data: Annotated[
-        str | None, typer.Argument(help="Labelled DATA to evaluate on. [default: the test bags of the run]")
+        str | None,
+        typer.Argument(metavar="DATA", help="Labelled DATA to evaluate on. [default: the test bags of the run]"),
     ] = None,
     data_option: DataOption = None,
     ungrouped: Annotated[
-        bool, typer.Option("--ungrouped", help="Allow DATA to contain groups (patients) of the training bags.")
+        bool,
+        typer.Option("--ungrouped", help="Allow DATA to contain groups (patients) of the training bags. [default: no]"),
     ] = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Evaluate the model of a run on its test bags, or on other labelled DATA."""
+    """Evaluate the model of a run on its test bags or other DATA."""
     check_requirements(data)
     from bagwise.data import get_labels, open_source
     from bagwise.estimators import BagEstimator
@@ -49,9 +51,14 @@ def evaluate(
 
 @app.command(epilog="Example: bagwise predict runs/first digits --out predictions.csv")
 def predict(
-    run: Annotated[Path, typer.Argument(help="Folder of a run, of an exported model, or of a saved model.")],
+    run: Annotated[
+        Path, typer.Argument(metavar="RUN", help="Folder of a run, of an exported model, or of a saved model.")
+    ],
     data: Annotated[
-        str, typer.Argument(help="Data set, folder of bags, table or folder of images; labels are not needed.")
+        str,
+        typer.Argument(
+            metavar="DATA", help="Data set, folder of bags, table or folder of images; labels are not needed."
+        ),
     ],
     out: Annotated[Path, typer.Option(help="csv file to write, one row per bag.")],
     data_option: DataOption = None,
@@ -64,7 +71,10 @@ def predict(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Predict the label of every bag of DATA, and compute the weights of its instances."""
+    """Predict the label of every bag of DATA.
+
+    The weights of the instances are computed as well.
+    """
     check_requirements(data)
     from bagwise.data import open_source
     from bagwise.evaluation import group_predictions

@@ -9,7 +9,7 @@ from bagwise.io import MANIFEST
 
 
 def check_requirements(*sources: str | None, engine: str | None = None) -> None:
-    """Refuse a data set that was not fetched, and a table or an engine whose package is not installed."""
+    """Reject a data set that was not fetched, and a table or an engine whose package is not installed."""
     for data in filter(None, sources):
         _check_table(Path(data))
         _check_fetched(data)

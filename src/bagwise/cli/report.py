@@ -17,7 +17,10 @@ def report(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Write the report of a run: one HTML page that needs no network."""
+    """Write the HTML report of a run.
+
+    The report is a single page that needs no network.
+    """
     from bagwise.report import write_report
     from bagwise.runs import Run
 

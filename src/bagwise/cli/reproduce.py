@@ -18,8 +18,12 @@ EXAMPLE = "Example: bagwise reproduce table1 --only musk1 --repeats 1 --workers 
 
 @app.command(epilog=EXAMPLE)
 def reproduce(
-    experiment: Annotated[str, typer.Argument(help="Name of an experiment; list prints the names.")],
-    out: Annotated[Path, typer.Option(help="Folder in which results accumulate.")] = Path("reproduction"),
+    experiment: Annotated[
+        str, typer.Argument(metavar="EXPERIMENT", help="Name of an experiment; list prints the names.")
+    ],
+    out: Annotated[Path, typer.Option(help="Folder to write to; results of earlier commands are kept.")] = Path(
+        "reproduction"
+    ),
     repeats: Annotated[
         int | None,
         typer.Option(
@@ -31,14 +35,19 @@ def reproduce(
     protocol: Annotated[
         str, typer.Option(help="How the epoch is chosen: last epoch, validation or test fold.")
     ] = "last epoch",
-    quick: Annotated[bool, typer.Option("--quick", help="Run a small version that takes minutes.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Run a small version that takes minutes. [default: no]")
+    ] = False,
     workers: Workers = 1,
     backend: Backend = "joblib",
     scheduler: Scheduler = None,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Run an experiment of the paper, or resume it, and print the results next to the published ones."""
+    """Run an experiment of the paper and compare with its results.
+
+    Run the same command again to resume.
+    """
     from bagwise.paper import RECIPES
 
     output = Output(quiet, as_json)

@@ -11,7 +11,7 @@ from bagwise.cli.output import Json, Output, Quiet
 
 @app.command(epilog="Example: bagwise tile slides/ --out tiles/ --size 256 --mpp 0.5")
 def tile(
-    slides: Annotated[list[Path], typer.Argument(help="Slides, or folders of slides.")],
+    slides: Annotated[list[Path], typer.Argument(metavar="SLIDES", help="Slides, or folders of slides.")],
     out: Annotated[Path, typer.Option(help="Folder to write to; slides already done there are skipped.")],
     size: Annotated[int, typer.Option(help="Side of a tile in pixels.")] = 256,
     mpp: Annotated[
@@ -28,11 +28,16 @@ def tile(
         float | None,
         typer.Option(help="Micrometres per level-0 pixel, for slides that do not state it. [default: none]"),
     ] = None,
-    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out slides that cannot be read.")] = False,
+    skip_bad: Annotated[
+        bool, typer.Option("--skip-bad", help="Leave out slides that cannot be read. [default: no]")
+    ] = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Find the tissue on whole slides and list the tiles that cover it, with a thumbnail of each slide."""
+    """Find the tissue on whole slides and list its tiles.
+
+    A thumbnail of each slide shows the tiles.
+    """
     from bagwise.data.slides import TilingSettings, check_tiling_settings, list_slides
     from bagwise.errors import InputError
     from bagwise.io import check_openslide

@@ -22,7 +22,7 @@ EXAMPLE = "Example: bagwise train digits runs/first --pooling gated-attention --
 @add_parameters
 def train(
     data: DataArgument,
-    run: Annotated[Path, typer.Argument(help="Folder to write the run to.")],
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder to write the run to.")],
     test: Annotated[
         str | None,
         typer.Option(
@@ -35,7 +35,8 @@ def train(
         typer.Option(help="csv file with the columns train, val and test, instead of --test. [default: none]"),
     ] = None,
     ungrouped: Annotated[
-        bool, typer.Option("--ungrouped", help="Allow bags of one group (patient) in both training and test.")
+        bool,
+        typer.Option("--ungrouped", help="Allow bags of one group (patient) in both training and test. [default: no]"),
     ] = False,
     data_option: DataOption = None,
     preset: Annotated[
@@ -48,14 +49,17 @@ def train(
     config: Annotated[
         Path | None, typer.Option(help="TOML file of the same parameters; flags take precedence. [default: none]")
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted run.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Resume the run in RUN; start it if there is none. [default: no]")
+    ] = False,
     quiet: Quiet = False,
     as_json: Json = False,
     **flags: Any,
 ) -> None:
-    """Train a model on DATA and write the model, its predictions and its metrics to the folder RUN.
+    """Train a model on DATA and write a run folder.
 
-    Bags are held out by class, and bags of one group (patient) stay together.
+    The folder RUN contains the model, its predictions and its metrics. Bags are held out by class, and bags of one
+    group (patient) stay together.
     """
     parameters, options = gather_parameters(flags, config)
     check_requirements(data, test, engine=parameters.get("engine"))
@@ -107,7 +111,7 @@ def _print_run(output: Output, run: "Run", report: Path) -> None:
     output.print_metrics(run.metrics)
     output.print_empty_bags(run.manifest.get("set_aside", []))
     if run.environment.get("device", "cpu") != "cpu":
-        output.print(f"a repetition of this run gives {run.environment['repeatable']}")
+        output.print(f"repeating this run gives {run.environment['repeatable']}")
     output.print_written(run.folder, "run")
     output.print_written(report, "report")
     view_command = shlex.join(["bagwise", "view", str(run.folder)])

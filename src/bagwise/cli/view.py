@@ -11,19 +11,22 @@ from bagwise.cli.output import Json, Output, Quiet
 
 @app.command(epilog="Example: bagwise view runs/first")
 def view(
-    run: Annotated[Path, typer.Argument(help="Folder of a run, folder of several runs, or report of a run.")],
+    run: Annotated[
+        Path, typer.Argument(metavar="RUN", help="Folder of a run, folder of several runs, or report of a run.")
+    ],
     slides: Annotated[
         Path | None, typer.Option(help="Folder of the slides or images. [default: the images of the data, if any]")
     ] = None,
-    port: Annotated[int, typer.Option(help="Port to listen on; 0 takes a free one.")] = 0,
-    no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")] = False,
+    port: Annotated[int, typer.Option(help="Port to listen on; 0 selects a free port.")] = 0,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open a browser. [default: no]")] = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Show the bags of a run in the browser: images, weights, contributions and the most important instances.
+    """Browse the bags of a run in a local web viewer.
 
-    The viewer answers requests from this machine only, and never writes. For a run on another machine, start it there
-    with --port 8000 --no-browser, run `ssh -L 8000:127.0.0.1:8000 MACHINE` here, and open http://127.0.0.1:8000/.
+    It shows images, weights, contributions and the instances with the highest values. The viewer accepts requests from
+    this machine only, and never writes. For a run on another machine, start it there with --port 8000 --no-browser, run
+    `ssh -L 8000:127.0.0.1:8000 MACHINE` here, and open http://127.0.0.1:8000/.
     """
     from bagwise.viewer import bind_port, check_viewer_packages, get_address, run_server
 

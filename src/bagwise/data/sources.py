@@ -83,7 +83,10 @@ def open_source(data: str, **options: Any) -> DataSource:
     path = Path(data)
     recover_folder(path)
     if not path.exists():
-        raise InputError(f"'{data}' is neither a data set nor a folder nor a table; {suggest_name(data, DATASETS)}")
+        raise InputError(
+            f"'{data}' is neither an existing file or folder nor a data set; check the path, or for a data set "
+            f"{suggest_name(data, DATASETS)}"
+        )
     for name in [name for name in PATH_OPTIONS if name in options]:
         options[name] = _find_beside(path, str(options[name]))
     splits = options.pop("splits", None)

@@ -26,7 +26,7 @@ from bagwise.estimators.training_tasks import (
     make_training_settings,
     split_validation,
 )
-from bagwise.estimators.validation import encode_known_labels, split_into_instances
+from bagwise.estimators.validation import encode_known_labels
 from bagwise.nn import CONNECTIONS, BagModel, Purpose, random_integer
 from bagwise.nn.pooling import Pooling
 from bagwise.targets import Likelihood
@@ -275,7 +275,7 @@ class BagClassifier(BagEstimator):
 
     def score_instances(self, X: Any) -> np.ndarray:
         """Score each instance as a bag of its own: (n_instances,) for two classes, else (n_instances, n_classes)."""
-        return self.decision_function(split_into_instances(self._check_bags(X)))
+        return self.decision_function(self._check_bags(X).singletons())
 
     def predict_with_weights(self, X: Any) -> BagPredictions:
         inferred = self._infer(X)

@@ -54,15 +54,22 @@ def check_network_parameters(estimator: Any, n_classes: int, has_validation_bags
     if estimator.averaging and (has_validation_bags or estimator.validation is not None):
         raise InputError(
             "averaging and validation cannot be combined: the model is either the average of the last epochs or the "
-            "best epoch on the validation bags; set averaging=0 or validation=None"
+            "best epoch on the validation bags; set averaging=0 or validation=None (on the command "
+            "line, leave out --averaging or --validation)"
         )
     if estimator.validation is not None:
         check_real_number("validation", estimator.validation, above=0, below=1)
     elif estimator.patience is not None and not has_validation_bags:
-        raise InputError("patience needs validation bags; set validation, e.g. validation=0.2")
+        raise InputError(
+            "patience needs validation bags; set validation, e.g. validation=0.2 (on the command line: "
+            "--validation 0.2)"
+        )
     elif (estimator.temperature or estimator.threshold) and not has_validation_bags:
         name = "temperature" if estimator.temperature else "threshold"
-        raise InputError(f"the {name} is learned from validation bags; set validation, e.g. validation=0.2")
+        raise InputError(
+            f"the {name} is learned from validation bags; set validation, e.g. validation=0.2 (on the command line: "
+            "--validation 0.2)"
+        )
 
 
 def make_training_settings(estimator: Any) -> TrainingSettings:

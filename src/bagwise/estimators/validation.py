@@ -58,11 +58,6 @@ def make_singleton_bags(rows: np.ndarray) -> Bags:
     return Bags(rows, np.arange(len(rows) + 1))
 
 
-def split_into_instances(bags: Bags) -> Bags:
-    """Turn each instance of validated bags into a bag of its own."""
-    return Bags.trusted(instances=bags.instances, offsets=np.arange(bags.n_instances + 1))
-
-
 def encode_labels(y: Any, n_bags: int) -> tuple[np.ndarray, np.ndarray]:
     """Encode labels as class numbers.
 

@@ -48,7 +48,7 @@ def evaluate_split(
     split : Split
     seed : int
     peeking : bool, default=False
-        Let a network choose its epoch on the test bags, to show how much too good such numbers are.
+        Let a network choose its epoch on the test bags, to show how optimistic such numbers are.
 
     Returns
     -------

@@ -125,7 +125,9 @@ def make_repeated_hold_out(
 def read_splits(bags: Bags, paths: Sequence[str], grouped: bool = True) -> list[Split]:
     """Read one split per file, in the format of CLAM's splits_k.csv; validation bags become training bags."""
     if bags.names is None:
-        raise InputError("split files refer to bags by name, but these bags have no names")
+        raise InputError(
+            "split files refer to bags by name, but these bags have no names; give them names, e.g. Bags(…, names=…)"
+        )
     splits = []
     for fold, path in enumerate(paths):
         training, validation, test = read_split_file(path).rows(bags.names, Path(path))
@@ -150,8 +152,8 @@ def get_groups(bags: Bags, grouped: bool) -> np.ndarray | None:
     """
     if bags.groups is not None and not grouped:
         warnings.warn(
-            "bags of one group (e.g. a patient) may be both in the training and in the test part: scores will be too "
-            "good",
+            "bags of one group (e.g. a patient) may be both in the training and in the test part: the metrics are "
+            "too optimistic",
             stacklevel=3,
         )
         return None
@@ -178,7 +180,8 @@ def check_splits(splits: Sequence[Split], groups: np.ndarray | None) -> list[Spl
     """
     for split in splits:
         if len(split.training) == 0 or len(split.test) == 0:
-            raise InputError(f"{split.title} has no {'training' if len(split.training) == 0 else 'test'} bags")
+            part = "training" if len(split.training) == 0 else "test"
+            raise InputError(f"{split.title} has no {part} bags; add at least one")
         if shared := np.intersect1d(split.training, split.test).tolist():
             raise InputError(
                 f"{split.title} uses the same bags for training and test: rows {shared[:5]}; remove them from one part"
@@ -192,7 +195,7 @@ def check_splits(splits: Sequence[Split], groups: np.ndarray | None) -> list[Spl
 
 
 def check_split_classes(split: Split, labels: np.ndarray) -> None:
-    """Refuse a split whose training bags lack a class: the fitted model would not know it."""
+    """Reject a split whose training bags lack a class, which the fitted model could not predict."""
     missing = np.setdiff1d(labels, labels[split.training])
     if len(missing):
         raise InputError(

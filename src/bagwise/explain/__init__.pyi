@@ -17,7 +17,6 @@ __all__ = [
     "make_map_layer",
     "make_overview_rows",
     "open_bag_background",
-    "predict_singletons",
     "read_geojson",
     "render_panels",
     "save_panels",
@@ -33,6 +32,6 @@ from .bag_files import make_instance_rows, save_panels, tiles_to_geojson
 from .deletion import DeletionCurves, compute_deletion_curves
 from .explanation import explain_bags
 from .geojson import Feature, read_geojson, to_geojson, write_geojson
-from .layers import LAYERS, BagLayers, BoundedCache, make_map_layer, predict_singletons
+from .layers import LAYERS, BagLayers, BoundedCache, make_map_layer
 from .panels import find_pictures, open_bag_background, render_panels
 from .trust import Trust, assess_trust, compute_effective_number, make_overview_rows

@@ -32,7 +32,7 @@ from bagwise.explain.heatmaps.backgrounds import Background
 from bagwise.explain.heatmaps.map import MapStyle, render_map, save_picture, save_top_tiles
 from bagwise.explain.heatmaps.scales import apply_scale
 from bagwise.explain.heatmaps.window import get_tile_grid
-from bagwise.explain.layers import BagLayers, make_map_layer, predict_singletons
+from bagwise.explain.layers import BagLayers, make_map_layer
 from bagwise.explain.panels import has_panels, render_panels
 from bagwise.explain.trust import Trust, assess_trust
 from bagwise.figures import shorten_text
@@ -99,7 +99,7 @@ def write_explanation(
     Parameters
     ----------
     folder : Path
-        Folder to write; an earlier explanation there is replaced, any other folder is refused.
+        Folder to write; an earlier explanation there is replaced, any other folder is rejected.
     open_run : OpenRun
         The run of the bag.
     layers : BagLayers
@@ -254,7 +254,7 @@ def _predict_reference(settings: ExplanationSettings, bag: Bags, label: str) -> 
             f"the reference model '{name}' has no class {label}; its classes are {', '.join(labels)}. "
             "Give a run trained on the same classes with --beside RUN"
         )
-    return {name: predict_singletons(model, bag)[:, labels.index(label)]}
+    return {name: model.predict_proba(bag.singletons())[:, labels.index(label)]}
 
 
 def _make_title(open_run: OpenRun, bag: int) -> str:

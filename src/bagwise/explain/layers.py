@@ -13,8 +13,6 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from bagwise.bags import Bags
-from bagwise.estimators import BagEstimator
 from bagwise.explain.attribution import Explanation
 from bagwise.explain.explanation import explain_bags
 from bagwise.explain.heatmaps.map import MapLayer
@@ -29,7 +27,7 @@ Value = TypeVar("Value")
 class BoundedCache(Generic[Value]):
     """A thread-safe cache of the most recently used values.
 
-    If several threads ask for a value that is not cached, one of them computes it and the others wait.
+    If several threads request a value that is not cached, one of them computes it and the others wait.
 
     Parameters
     ----------
@@ -142,23 +140,4 @@ class BagLayers:
 
     def _predict_instances(self, bag: int) -> np.ndarray:
         with self._open_run.prediction_lock:
-            return predict_singletons(self._open_run.model, self._open_run.bag(bag))
-
-
-def predict_singletons(estimator: BagEstimator, bag: Bags) -> np.ndarray:
-    """Predict every instance as a bag of its own.
-
-    Parameters
-    ----------
-    estimator : BagEstimator
-        A fitted estimator.
-    bag : Bags
-        One or more bags.
-
-    Returns
-    -------
-    ndarray of shape (n_instances, n_classes)
-        Class probabilities.
-    """
-    singletons = Bags.trusted(instances=bag.instances, offsets=np.arange(bag.n_instances + 1))
-    return estimator.predict_proba(singletons)
+            return self._open_run.model.predict_proba(self._open_run.bag(bag).singletons())

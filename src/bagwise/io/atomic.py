@@ -298,7 +298,8 @@ def check_disk_space(path: Path, n_bytes: int) -> None:
     free = shutil.disk_usage(existing).free
     if n_bytes > free:
         raise InputError(
-            f"{path} will take {n_bytes:,} bytes, but its disk has only {free:,} left; make room or choose another disk"
+            f"{path} will take {n_bytes:,} bytes, but its disk has only {free:,} left; free some disk space or "
+            "choose another disk"
         )
 
 

@@ -120,7 +120,7 @@ def _read_lines(path: Path, stream: TextIO, separator: str) -> Iterator[tuple[st
     except UnicodeDecodeError:
         raise _make_encoding_error(path) from None
     except csv.Error as error:
-        raise InputError(f"{path}, line {reader.line_num} is not csv: {error}; is a quote left open?") from None
+        raise InputError(f"{path}, line {reader.line_num} is not csv: {error}; check for an unclosed quote") from None
 
 
 def _check_header(path: Path, cells: list[str]) -> list[str]:

@@ -52,7 +52,7 @@ def read_json(path: Path) -> Any:
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise InputError(f"{path} is missing; is {Path(path).parent} the right folder?") from None
+        raise InputError(f"{path} is missing; check that {Path(path).parent} is the right folder") from None
     except (IsADirectoryError, NotADirectoryError):
         raise InputError(f"{path} is not a file; check the path") from None
     except (ValueError, RecursionError) as error:  # ValueError: not UTF-8, not JSON, or an absurdly long number

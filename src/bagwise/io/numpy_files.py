@@ -78,7 +78,7 @@ def read_npz(path: str | Path, name: str) -> np.ndarray:
             with archive.open(entry) as member:
                 return _read_array(path, member, entry.file_size)
     except KeyError:
-        raise InputError(f"{path} has no array '{name}'; is it the right file?") from None
+        raise InputError(f"{path} has no array '{name}'; check that it is the right file") from None
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, OSError, EOFError, ValueError) as error:
         if isinstance(error, InputError):
             raise
@@ -134,7 +134,7 @@ def _read_array(path: Path, stream: Any, n_stored: int) -> np.ndarray:
     check_free_memory(path, n_claimed)
     content = stream.read(n_claimed)
     if len(content) != n_claimed:
-        raise InputError(f"{path} is cut short: {len(content):,} of {n_claimed:,} bytes; copy or make it again")
+        raise InputError(f"{path} is truncated: {len(content):,} of {n_claimed:,} bytes; copy or make it again")
     return np.frombuffer(content, dtype).reshape(shape, order="F" if fortran_order else "C")
 
 
@@ -151,4 +151,4 @@ def _read_header(path: Path, stream: Any) -> tuple[tuple[int, ...], bool, np.dty
 
 def _make_damage_error(path: Path, error: Exception) -> InputError:
     reason = str(error).strip().partition("\n")[0][:200]
-    return InputError(f"{path} is damaged, cut short or not a NumPy file ({reason}); copy or make it again")
+    return InputError(f"{path} is damaged, truncated or not a NumPy file ({reason}); copy or make it again")

@@ -25,7 +25,7 @@ from bagwise.data import get_labels
 from bagwise.data.datasets import load_dataset
 from bagwise.estimators import BagClassifier
 from bagwise.evaluation import make_repeated_folds
-from bagwise.explain import predict_singletons, render_panels, save_panels
+from bagwise.explain import render_panels, save_panels
 from bagwise.explain.heatmaps import PictureFolder, open_background
 from bagwise.figures import plot_bag_strip, use_style
 from bagwise.io import write_atomically, write_csv
@@ -145,7 +145,7 @@ def plot_tissue_images(folder: Path, quick: bool) -> list[Path]:
 
 def plot_tissue_example(folder: Path, name: str, bag: Bags, attention: BagClassifier, instances: BagClassifier) -> Path:
     """Plot the panels of an image, and save the arrays behind them."""
-    weights, probabilities = attention.weigh(bag), predict_singletons(instances, bag)[:, 1]
+    weights, probabilities = attention.weigh(bag), instances.predict_proba(bag.singletons())[:, 1]
     with open_background(PictureFolder.of_dataset(TISSUE_DATA).get(bag.name(0))) as background:
         panels = render_panels(bag, background, weights, {"Instance+max": probabilities})
     with write_atomically(folder / f"{name}.npz") as temporary, temporary.open("wb") as stream:

@@ -25,7 +25,7 @@ INSTANCE_METRICS = {  # metrics within bags, averaged over bags: part and name i
 
 # Parts of the names of tables
 INSTANCES = "instances"
-FOLD_MEANS = "means over folds"  # in addition to pooled metrics: the paper does not say which it uses
+FOLD_MEANS = "means over folds"  # in addition to pooled metrics: the paper does not state which it uses
 
 
 class Result(NamedTuple):

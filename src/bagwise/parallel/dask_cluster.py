@@ -71,7 +71,7 @@ def _connect(cluster: DaskCluster) -> Iterator[Any]:
         client = Client(cluster.address, timeout=SCHEDULER_TIMEOUT)
     except (OSError, ValueError, TypeError) as error:
         raise InputError(
-            f"no Dask scheduler answers at {cluster.address} ({type(error).__name__}); start one with "
+            f"no Dask scheduler can be reached at {cluster.address} ({type(error).__name__}); start one with "
             "`dask scheduler`, and workers with `dask worker ADDRESS --nthreads 1`"
         ) from None
     with client:

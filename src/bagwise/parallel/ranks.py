@@ -74,19 +74,19 @@ class Ranks:
         self._reduce(lambda: distributed.all_reduce(values))
         return values
 
-    def any_process(self, wish: bool) -> bool:
+    def any_process(self, flag: bool) -> bool:
         """Return whether the flag is set in any process.
 
         Parameters
         ----------
-        wish : bool
+        flag : bool
             Flag of this process.
 
         Returns
         -------
         bool
         """
-        return bool(self.sum_over_processes(torch.tensor([float(wish)])).item())
+        return bool(self.sum_over_processes(torch.tensor([float(flag)])).item())
 
     def check_same(self, numbers: list[int], what: str) -> None:
         """Raise an error unless all processes have the same numbers.

@@ -173,8 +173,8 @@ def check_files_visible(*folders: Path) -> None:
     for folder in folders:
         if not folder.is_dir():
             raise InputError(
-                f"{folder} is not seen by a worker on {socket.gethostname()}; put it on a disk that all share, under "
-                "the same path on every machine"
+                f"{folder} is not visible to a worker on {socket.gethostname()}; put it on a disk that all share, "
+                "under the same path on every machine"
             )
 
 

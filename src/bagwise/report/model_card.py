@@ -192,7 +192,7 @@ def _format_overlap(training: JsonObject) -> str:
         return ""
     return (
         f"; **{training['n_groups_in_test_too']} groups (e.g. patients) have both training and test bags: the metrics "
-        "are too good**"
+        "are too optimistic**"
     )
 
 

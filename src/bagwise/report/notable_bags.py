@@ -1,4 +1,4 @@
-"""The notable bags of a run: the most confident and the most wrong predictions, with their heaviest instances."""
+"""The notable bags of a run: the most confident and the most wrong predictions, with their top instances."""
 
 from typing import NamedTuple
 
@@ -74,7 +74,7 @@ def _make_pictures(bags: Bags | None, rows: list[int]) -> dict[int, str]:
 def _describe_bag(
     predictions: PredictedBags, bags: Bags | None, bag: int, rows: np.ndarray, pictures: dict[int, str]
 ) -> JsonObject:
-    """A bag with its heaviest instances, and the probability of the positive or of the predicted class."""
+    """A bag with its instances of highest weight, and the probability of the positive or of the predicted class."""
     start, end = (int(row) for row in predictions.offsets[bag : bag + 2])
     shown_class = 1 if predictions.two_classes else int(predictions.predicted[bag])
     is_key = None if bags is None or bags.instance_labels is None else bags.instance_labels[start:end] > 0

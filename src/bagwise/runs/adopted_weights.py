@@ -67,13 +67,16 @@ def adopt_weights(path: str | Path, classes: Sequence[Any] | None = None) -> Bag
     state = StateDict(path)
     read = next((reader for recognises, reader in READERS if recognises(state)), None)
     if read is None:
-        raise InputError(f"{path} has the weights of neither CLAM (single branch) nor AttentionDeepMIL")
+        raise InputError(
+            f"{path} has the weights of neither CLAM (single branch) nor AttentionDeepMIL; pass a checkpoint "
+            "of one of them"
+        )
     parts = read(state)
     state.check_all_used()
     labels = np.arange(parts.n_classes) if classes is None else np.array(classes)
     if len(np.unique(labels)) != parts.n_classes or len(labels) != parts.n_classes:
         raise InputError(
-            f"{path} has {parts.n_classes} classes; give {parts.n_classes} different labels, got "
+            f"{path} has {parts.n_classes} classes; give {parts.n_classes} different labels with --classes, got "
             f"{', '.join(map(str, labels))}"
         )
     return _build_classifier(parts, labels)
@@ -143,10 +146,11 @@ class StateDict:
         self._unused -= {name for name in self._unused if re.fullmatch(pattern, name)}
 
     def check_all_used(self) -> None:
-        """Refuse a file with further tensors: the model that they belong to would predict differently."""
+        """Reject a file with further tensors: the model that they belong to would predict differently."""
         if self._unused:
             raise InputError(
-                f"{self.path} has tensors that are not part of such a model: {', '.join(sorted(self._unused)[:5])}"
+                f"{self.path} has tensors that are not part of such a model: {', '.join(sorted(self._unused)[:5])}; "
+                "pass a checkpoint of an unmodified model"
             )
 
     def _get_tensor(self, name: str) -> Tensor:
@@ -154,7 +158,9 @@ class StateDict:
             raise InputError(f"{self.path} has no {name}; {self._list_names()}")
         self._unused.discard(name)
         if not self._tensors[name].isfinite().all():
-            raise InputError(f"{self.path}: {name} has values that are not finite, so the model cannot predict")
+            raise InputError(
+                f"{self.path}: {name} has values that are not finite, so the model cannot predict; train it again"
+            )
         return self._tensors[name].float()
 
     def _list_names(self) -> str:
@@ -197,7 +203,10 @@ def read_attention_deep_mil(state: StateDict) -> PublishedParts:
 def _find_two_layers(state: StateDict, name: str) -> list[int]:
     indices = state.find_indices(name)
     if len(indices) != 2:
-        raise InputError(f"{state.path}: {name} has {len(indices)} layers with weights, but two were expected")
+        raise InputError(
+            f"{state.path}: {name} has {len(indices)} layers with weights, but two were expected; pass a checkpoint "
+            "of AttentionDeepMIL"
+        )
     return indices
 
 
@@ -223,12 +232,15 @@ def read_clam(state: StateDict) -> PublishedParts:
     encoder = state.get_layer(CLAM_ATTENTION)
     pooling = _read_gated_clam(state) if gated else _read_plain_clam(state)
     if not state.has(r"classifiers\.weight"):
-        raise InputError(f"{state.path} is a CLAM with several branches; only one with a single branch can be read")
+        raise InputError(f"{state.path} is a CLAM model with several branches; pass one with a single branch (clam_sb)")
     head = state.get_layer(r"classifiers")
     state.ignore(r"instance_classifiers\..*")
     width, n_features = encoder["weight"].shape
     if width != CLAM_WIDTH:
-        raise InputError(f"{state.path} has embeddings of width {width}, but those of CLAM have {CLAM_WIDTH}")
+        raise InputError(
+            f"{state.path} has embeddings of width {width}, but those of CLAM have {CLAM_WIDTH}; pass a CLAM "
+            "model of that width"
+        )
     return PublishedParts(
         parameters={
             "encoder": "projection",

@@ -74,7 +74,7 @@ def execute_run(
     TrainingStopped
         If ``should_stop`` returned True.
     """
-    with lead_run() as leader:  # around everything: other processes must not wait if this one refuses or has finished
+    with lead_run() as leader:  # around everything: other processes must not wait if this one fails or has finished
         return _execute(Path(folder), _resolve_paths(description), leader, resume, progress, should_stop)
 
 
@@ -95,7 +95,7 @@ def _execute(
         description = _load_or_complete(folder, description, resume)
         if not (folder / MANIFEST).exists():  # else another process finished it just before the folder was locked
             _train_and_write(folder, description, leader, progress, should_stop)
-        (folder / CHECKPOINT).unlink(missing_ok=True)  # last: until the run is sealed, it can be resumed from it
+        (folder / CHECKPOINT).unlink(missing_ok=True)  # last: until the run is complete, it can be resumed from it
     return Run(folder)
 
 
@@ -217,7 +217,7 @@ def _read_description(path: Path) -> dict[str, Any]:
 
 
 def _check_same_description(stored: dict[str, Any], wanted: dict[str, Any], folder: Path, resume: bool) -> None:
-    """Refuse to resume a run with other parameters; those that are not given again stay as they were."""
+    """Do not to resume a run with other parameters; those that are not given again stay as they were."""
     if not resume:
         raise InputError(f"{folder} already has a run; add --resume to resume it, or choose a new folder")
     for part in ("data", "parameters"):
@@ -247,7 +247,7 @@ class Leader:
         self._send(json.dumps({"description": description, "checkpoint": str(checkpoint.resolve())}))
 
     def dismiss(self) -> None:
-        """Let the other processes end if no task was sent: there is nothing to do, or it was refused."""
+        """Let the other processes end if no task was sent: there is nothing to do, or it was rejected."""
         if not self._sent:
             self._send(NO_TASK)
 

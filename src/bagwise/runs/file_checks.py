@@ -1,6 +1,6 @@
 """Checks of the content of a run's files when they are read, since a run may come from an untrusted source.
 
-Each function returns the content it was given, or raises an error that says what is wrong with it.
+Each function returns the content it was given, or raises an error that states what is wrong with it.
 """
 
 import math

@@ -58,7 +58,7 @@ def split_source(
     splits : str, default=None
         File with the columns train, val and test, which name all bags to use.
     ungrouped : bool, default=False
-        Whether bags of one group (e.g. a patient) may be in both the training and the test part; refused otherwise.
+        Whether bags of one group (e.g. a patient) may be in both the training and the test part; rejected otherwise.
 
     Returns
     -------
@@ -83,9 +83,11 @@ def split_source(
 def _split_by_file(bags: Bags, path: str, test: float | str | None, ungrouped: bool) -> RunParts:
     """The parts that a split file names; bags that it does not name are left out."""
     if test is not None:
-        raise InputError("the split file names the test bags; leave --test out")
+        raise InputError("--splits already names the test bags; leave out --test")
     if bags.names is None:
-        raise InputError(f"{path} refers to bags by name, but the bags of the data have no names")
+        raise InputError(
+            f"{path} refers to bags by name, but the bags of the data have no names; use --test instead of --splits"
+        )
     training, validation, test_rows = read_split_file(path).rows(bags.names, Path(path))
     fitted = np.concatenate([training, validation])
     splits = [Split(repeat=0, fold=0, training=fitted, test=test_rows)]
@@ -96,7 +98,7 @@ def _split_by_file(bags: Bags, path: str, test: float | str | None, ungrouped: b
 
 
 def _check_compatible(parts: RunParts, data: str, ungrouped: bool) -> RunParts:
-    """Refuse test bags that a model of the training bags cannot predict, before it is trained."""
+    """Reject test bags that a model of the training bags cannot predict, before it is trained."""
     training, test = parts.training, parts.test
     if test.instance_shape != training.instance_shape:
         raise InputError(
@@ -118,7 +120,7 @@ def _check_compatible(parts: RunParts, data: str, ungrouped: bool) -> RunParts:
 
 
 def check_disjoint_groups(training_groups: Iterable[Any], test_groups: np.ndarray, data: str) -> None:
-    """Refuse test bags of groups that also have training bags; groups are compared as text."""
+    """Reject test bags of groups that also have training bags; groups are compared as text."""
     if shared := sorted({*map(str, training_groups)} & {*map(str, test_groups.tolist())}):
         raise InputError(
             f"{len(shared)} groups (e.g. patients) of the test bags of '{data}' also have training bags: "

@@ -180,8 +180,8 @@ class Run:
         elif bags.names is not None and (known := {row["bag"] for row in self.training} & {*map(str, bags.names)}):
             warnings.warn(
                 f"{len(known)} bags of '{data}' have the same names as bags that the model was trained on: "
-                f"{', '.join(sorted(known)[:5])}{' …' * (len(known) > 5)}; if they are the same bags, scores are too "
-                "good",
+                f"{', '.join(sorted(known)[:5])}{' …' * (len(known) > 5)}; if they are the same bags, the "
+                "metrics are too optimistic",
                 stacklevel=2,
             )
 

@@ -149,11 +149,11 @@ def compute_calibration(targets: np.ndarray, probabilities: np.ndarray, n_bins: 
     bins = np.minimum((confidence * n_bins).astype(int), n_bins - 1)
     n_bags = np.bincount(bins, minlength=n_bins)
     filled = n_bags > 0
-
-    def average(values: np.ndarray) -> np.ndarray:
-        return np.bincount(bins, weights=values, minlength=n_bins)[filled] / n_bags[filled]
-
-    return CalibrationBins(confidence=average(confidence), share_right=average(is_correct), n_bags=n_bags[filled])
+    confidence, share_right = (
+        np.bincount(bins, weights=values, minlength=n_bins)[filled] / n_bags[filled]
+        for values in (confidence, is_correct)
+    )
+    return CalibrationBins(confidence=confidence, share_right=share_right, n_bags=n_bags[filled])
 
 
 def count_confusions(targets: np.ndarray, predicted: np.ndarray, n_classes: int) -> np.ndarray:

@@ -4,7 +4,7 @@
     Categorical   p(Y = c) = softmax(s₁, …, s_C)     one score per class
     Supervised    the mean of several of these       their scores side by side
 
-No other file asks how many classes there are.
+No other file depends on the number of classes.
 """
 
 import math

@@ -32,7 +32,7 @@ from bagwise.training.settings import TrainingSettings
 
 
 class TrainingStopped(Exception):  # noqa: N818 (not an error: the stop was requested)
-    """Training was asked to stop; the checkpoint contains the state at this point."""
+    """A stop of the training was requested; the checkpoint contains the state at this point."""
 
 
 @dataclass

@@ -41,7 +41,7 @@ def download_file(url: str, part: Path, report: ReportBytes) -> bool:
             with error:
                 if error.code in NOT_FOUND:
                     return False
-                raise InputError(f"{url} answers {error.code} {error.reason}; try another --from") from None
+                raise InputError(f"{url} returned {error.code} {error.reason}; try another --from") from None
         except urllib.error.URLError as error:
             raise InputError(
                 f"{url} cannot be reached ({error.reason}); check the connection, or download the files by hand and "

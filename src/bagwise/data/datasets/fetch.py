@@ -109,7 +109,7 @@ def _choose_source(
     if source is None or text.lower().startswith(("http://", "https://")):
         return _download_files(parts, origin, text, home, progress)
     if "://" in text:
-        raise InputError(f"'{text}' is neither a folder nor a URL with http:// or https://")
+        raise InputError(f"'{text}' is neither a folder nor a URL with http:// or https://; check --from")
     return _copy_files(parts, find_dataset_files(parts, origin, Path(text).expanduser()), home, progress)
 
 

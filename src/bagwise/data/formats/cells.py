@@ -180,7 +180,7 @@ def _find_column(path: Path, header: list[str], unassigned: Iterable[str], role:
 
 
 def check_column(path: Path, header: list[str], name: str, option: str) -> str:
-    """Return the name if the table has such a column; ``option`` is the command line option that asked for it."""
+    """Return the name if the table has such a column; ``option`` is the command line option that requested it."""
     if name not in header:
         raise InputError(f"{path} has no column '{name}' ({option}); {suggest_name(name, header[:50])}")
     return name

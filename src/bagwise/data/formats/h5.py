@@ -70,7 +70,7 @@ class H5:
     def attributes(self, name: str, *wanted: str) -> dict[str, Any]:
         """Return those of the wanted attributes that a data set has, as plain Python values; "" means the file itself.
 
-        No other attribute is read: in a damaged file, the length of a string can ask for 4 GB.
+        No other attribute is read: in a damaged file, the declared length of a string can be 4 GB.
         """
         with translate_errors(self.path, *DAMAGED):
             found = (self._get_data_set(name) if name else self.file).attrs

@@ -12,7 +12,7 @@ DAMAGED = ("is not a complete parquet file", "write it again")
 BATCH_ROWS = 4096
 BYTES_PER_CELL = 8  # in memory
 CELLS_PER_BYTE = 100  # run lengths can encode many equal cells in few bytes, but not more than this in real tables
-SMALL_TABLE = 1 << 22  # cells that any table may claim
+SMALL_TABLE = 1 << 22  # cells that any table may declare
 
 
 @contextlib.contextmanager

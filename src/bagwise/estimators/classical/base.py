@@ -92,7 +92,7 @@ class ClassicalEstimator(BagEstimator):
     """
 
     learns: ClassVar[type[FittedState]]
-    multi_class: ClassVar[bool] = True  # False for methods that only ask whether a bag holds a positive instance
+    multi_class: ClassVar[bool] = True  # False for methods that only predict whether a bag contains a positive instance
 
     standardize: Any
     calibration: Any
@@ -153,8 +153,8 @@ class ClassicalEstimator(BagEstimator):
         if len(self.classes_) > 2 and not self.multi_class:
             raise InputError(
                 "Only binary classification is supported. The type of the target is multiclass: "
-                f"{type(self).__name__} asks whether a bag holds a positive instance, and y has {len(self.classes_)} "
-                "classes; use attention, a set kernel, or one class against the rest"
+                f"{type(self).__name__} predicts whether a bag contains a positive instance, and y has "
+                f"{len(self.classes_)} classes; use attention, a set kernel, or one class against the rest"
             )
 
     def _compute_scores(self, X: Any) -> np.ndarray:

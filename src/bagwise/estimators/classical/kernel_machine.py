@@ -28,7 +28,6 @@ from bagwise.bags import Bags
 from bagwise.errors import InputError
 from bagwise.estimators.classical.bag_kernels import compute_gram_matrix, expand_kernel
 from bagwise.estimators.classical.base import FittedState
-from bagwise.estimators.validation import split_into_instances
 from bagwise.nn import segment_sum
 from bagwise.targets import make_likelihood
 from bagwise.training import array_to_tensor
@@ -148,7 +147,7 @@ class SupportBags(FittedState):
 
     def instance_scores(self, bags: Bags) -> np.ndarray:
         """Score each instance as a bag of its own: (n_instances, n_scores)."""
-        return self.scores(split_into_instances(bags))
+        return self.scores(bags.singletons())
 
     def shares(self, bags: Bags) -> np.ndarray:
         contributions = self.contributions(bags)

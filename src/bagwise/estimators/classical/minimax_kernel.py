@@ -9,7 +9,6 @@ from bagwise.bags import Bags
 from bagwise.estimators.base import RandomState
 from bagwise.estimators.classical.base import ClassicalEstimator, FittedState
 from bagwise.estimators.classical.kernel_machine import Gamma, fit_one_against_rest, resolve_gamma
-from bagwise.estimators.validation import split_into_instances
 from bagwise.nn import segment_argmax, segment_max
 from bagwise.training import array_to_tensor
 
@@ -30,7 +29,7 @@ class SupportBoxes(FittedState):
 
     def instance_scores(self, bags: Bags) -> np.ndarray:
         """Score each instance as a bag of its own: (n_instances, n_scores)."""
-        return self.scores(split_into_instances(bags))
+        return self.scores(bags.singletons())
 
     def shares(self, bags: Bags) -> np.ndarray:
         rows, offsets = array_to_tensor(bags.instances), array_to_tensor(bags.offsets)

@@ -19,7 +19,6 @@ from bagwise.estimators.base import BagEstimator, BagPredictions
 from bagwise.estimators.classical.wrapped import compute_scores
 from bagwise.estimators.meta.base import can_score_instances, restore_member, support_many_classes
 from bagwise.estimators.serialization import from_plain, to_plain
-from bagwise.estimators.validation import split_into_instances
 from bagwise.nn import Purpose, random_integer
 
 
@@ -101,7 +100,7 @@ class Voting(BagEstimator):
     @available_if(can_score_instances)
     def score_instances(self, X: Any) -> np.ndarray:
         """Score each instance as a bag of its own: (n_instances,) for two classes, else (n_instances, n_classes)."""
-        return self.decision_function(split_into_instances(self._check_bags(X)))
+        return self.decision_function(self._check_bags(X).singletons())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

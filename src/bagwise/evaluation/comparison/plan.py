@@ -99,7 +99,7 @@ def make_plan(
     grouped: bool = True,
     seed: int = 0,
 ) -> ComparisonPlan:
-    """Make the plan of a comparison; unknown methods and parameters are refused here.
+    """Make the plan of a comparison; unknown methods and parameters are rejected here.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ def make_plan(
 
 
 def _check_protocol(folds: int | None, repeats: int, hold_out: float | None, splits: Sequence[str]) -> None:
-    """Refuse two protocols at once, one of which would be ignored."""
+    """Reject two protocols at once, one of which would be ignored."""
     if sum((folds is not None, hold_out is not None, bool(splits))) > 1:
         raise InputError("--folds, --hold-out and --splits exclude each other; give one of them")
     if splits and repeats != 1:

@@ -89,7 +89,7 @@ def compare_methods(
 
 
 def _check_class_support(plan: ComparisonPlan, data: ComparisonData) -> None:
-    """Refuse methods for two classes on data with more, before anything is fitted."""
+    """Reject methods for two classes on data with more, before anything is fitted."""
     n_classes = len(np.unique(data.labels))
     binary = [name for name in plan.methods if not get_tags(build_estimator(plan, name)).classifier_tags.multi_class]
     if n_classes > 2 and binary:
@@ -100,7 +100,7 @@ def _check_class_support(plan: ComparisonPlan, data: ComparisonData) -> None:
 
 
 def _check_folder(folder: Path) -> None:
-    """Refuse a folder with other content before anything is written to it."""
+    """Reject a folder with other content before anything is written to it."""
     if not (folder / PLAN).exists() and not is_unused_folder(folder):
         raise InputError(f"{folder} exists and is not a comparison; choose a new folder")
 
@@ -136,7 +136,7 @@ def _hash_first_splits(splits: list[Split]) -> str:
 
 
 def _check_same_comparison(folder: Path, stored: Any, wanted: dict[str, Any]) -> None:
-    """Refuse a plan that differs from the stored one in more than additional methods and repeats."""
+    """Reject a plan that differs from the stored one in more than additional methods and repeats."""
     if not isinstance(stored, dict) or not isinstance(stored.get("plan"), dict):
         raise InputError(f"{folder / PLAN} is damaged; run the comparison again in a new folder")
     before, now = stored["plan"], wanted["plan"]

@@ -135,7 +135,7 @@ def save_top_tiles(folder: Path, background: Background, tiles: TileGrid, values
     Parameters
     ----------
     folder : Path
-        Folder to write; an earlier folder of top tiles is replaced, any other is refused.
+        Folder to write; an earlier folder of top tiles is replaced, any other is rejected.
     background : Background
         The image or slide.
     tiles : TileGrid

@@ -1,6 +1,6 @@
 """The interface of every engine: it performs optimizer steps on batches of bags and returns their loss.
 
-The training loop handles epochs, order, validation and checkpoints; an engine knows none of them. It changes only the
+The training loop handles epochs, order, validation and checkpoints; an engine handles none of them. It changes only the
 parameters of the model and the state of the optimizer, and every random number is a function of the seed and the step.
 Therefore the loop can stop between two calls and resume later with the same bits.
 """

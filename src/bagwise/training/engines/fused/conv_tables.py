@@ -22,7 +22,7 @@ def detect_simd_lanes() -> int:
     """Return the number of float32 values in a vector register: 16 with AVX-512, else 8."""
     try:
         return 16 if get_host_cpu_features().get("avx512f") else 8
-    except RuntimeError:  # LLVM does not know the processor
+    except RuntimeError:  # LLVM does not recognise the processor
         return 8
 
 
