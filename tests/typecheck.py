@@ -1,6 +1,7 @@
 """The checker behind jaxtyping's import hook: beartype, for which an int is also a float.
 
-The constructors of estimators are not checked: as scikit-learn requires, they store any value, and ``fit`` checks it.
+Functions that take user input are not checked: they must reject any wrong value themselves, with a message of ours.
+These are the constructors of estimators, which as scikit-learn requires store any value, and functions of X or y.
 """
 
 import inspect
@@ -11,7 +12,8 @@ check_types = beartype(conf=BeartypeConf(is_pep484_tower=True))
 
 
 def check(function):
-    is_constructor = getattr(function, "__name__", "") == "__init__"
-    if is_constructor and "random_state" in inspect.signature(function).parameters:
+    parameters = inspect.signature(function).parameters.keys() if inspect.isfunction(function) else set()
+    is_constructor = getattr(function, "__name__", "") == "__init__" and "random_state" in parameters
+    if is_constructor or {"X", "y"} & parameters:
         return function
     return check_types(function)

@@ -19,7 +19,7 @@ def _home(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize("command", ["list", "describe", "fetch"])
-def test_every_command_has_help_with_an_example(command):
+def test_data_help_of_every_command_has_an_example(command):
     shown = bagwise("data", command, "--help").stdout
     assert f"Example: bagwise data {command}" in shown
     assert "--quiet" in shown
@@ -32,7 +32,7 @@ def test_data_list_shows_every_set_and_its_availability(tmp_path):
     assert all(name in shown and dataset.title in shown for name, dataset in DATASETS.items())
     assert str(tmp_path / "home") in shown
     known = json.loads(bagwise("data", "list", "--json").stdout)["datasets"]
-    assert {name for name, entry in known.items() if entry["there"]} == {"digits", "needles"}
+    assert {name for name, entry in known.items() if entry["available"]} == {"digits", "needles"}
     assert bagwise("data", "list", "--quiet").stdout == ""
 
 

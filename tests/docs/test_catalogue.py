@@ -1,4 +1,4 @@
-"""Every method and every pooling has a page of its own name, and no page speaks of one that is not there."""
+"""Every method and every pooling has a page of its own name, and there are no other pages."""
 
 import re
 
@@ -24,12 +24,12 @@ def _title(path):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_every_name_has_a_page(family):
+def test_pages_exist_for_every_name(family):
     assert pages(family).keys() == FAMILIES[family].keys()
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_every_page_has_equation_example_and_reference(family):
+def test_pages_have_equation_example_and_reference(family):
     for title, path in pages(family).items():
         text = path.read_text(encoding="utf-8")
         assert [block.language for block in blocks(text)] == ["text", "python"], title

@@ -1,4 +1,4 @@
-"""What the documentation says runs: every page in an empty folder, from its first block to its last."""
+"""Documentation runs: every page in an empty folder, from its first block to its last."""
 
 import re
 
@@ -16,17 +16,17 @@ def blocks_of(page):
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_every_block_runs(page, tmp_path):
+def test_run_page_runs_every_block(page, tmp_path):
     run_page(DOCS / page, tmp_path)
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_every_command_parses(page):
+def test_commands_of_every_page_parse(page):
     for words in commands(blocks_of(page)):
         assert parse(words)
 
 
-def test_every_block_has_a_language_that_is_checked():
+def test_blocks_of_every_page_have_a_language_that_is_checked():
     """Python and commands run, text is read; `py` shows an example of the repository, which has a test of its own."""
     for page in PAGES:
         for block in blocks_of(page):
@@ -35,6 +35,6 @@ def test_every_block_has_a_language_that_is_checked():
             assert block.language != "text" or "bagwise " not in block.text, f"{page}:{block.line}"
 
 
-def test_every_example_is_shown():
+def test_examples_page_shows_every_example():
     shown = {EXAMPLE.fullmatch(block.text)[1] for block in blocks_of("examples.md")}
     assert shown == {path.name for path in (ROOT / "examples").glob("*.py")}

@@ -9,7 +9,6 @@ from bagwise.estimators.validation import (
     encode_labels,
     is_list_of_bags,
     make_singleton_bags,
-    split_into_instances,
 )
 
 
@@ -44,11 +43,11 @@ def test_is_list_of_bags_distinguishes_lists_of_arrays_from_2d_arrays():
     assert not is_list_of_bags("bags")
 
 
-def test_make_singleton_bags_and_split_into_instances_make_bags_of_one_instance():
+def test_make_singleton_bags_makes_bags_of_one_instance():
     rows = np.arange(6.0).reshape(3, 2)
-    for bags in (make_singleton_bags(rows), split_into_instances(Bags.from_list([rows[:2], rows[2:]]))):
-        assert bags.sizes.tolist() == [1, 1, 1]
-        np.testing.assert_array_equal(bags.instances, rows)
+    bags = make_singleton_bags(rows)
+    assert bags.sizes.tolist() == [1, 1, 1]
+    np.testing.assert_array_equal(bags.instances, rows)
 
 
 def test_encode_labels_returns_sorted_classes_and_class_numbers():

@@ -34,7 +34,7 @@ def list_datasets(quiet: Quiet = False, as_json: Json = False) -> None:
     output.print(
         "next: fetch a missing data set with bagwise data fetch NAME, or train with bagwise train NAME runs/first"
     )
-    known = {name: {"title": dataset.title, "there": available[name]} for name, dataset in DATASETS.items()}
+    known = {name: {"title": dataset.title, "available": available[name]} for name, dataset in DATASETS.items()}
     output.print_result({"home": str(get_data_home()), "datasets": known})
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -20,7 +21,7 @@ from bagwise.arguments import check_whole_number
 from bagwise.bags import Bags, name_bag
 from bagwise.errors import InputError
 from bagwise.estimators.serialization import load_estimator, save_estimator
-from bagwise.estimators.validation import encode_labels, is_list_of_bags, make_singleton_bags
+from bagwise.estimators.validation import BagsLike, encode_labels, is_list_of_bags, make_singleton_bags
 from bagwise.nn import make_seed
 from bagwise.targets import EVEN, Likelihood, decide_classes, make_likelihood
 
@@ -77,7 +78,7 @@ class BagEstimator(ClassifierMixin, BaseEstimator, ABC):
         BagEstimator.kinds[cls.__name__] = cls
 
     @abstractmethod
-    def fit(self, X: Any, y: Any = None) -> "BagEstimator":
+    def fit(self, X: BagsLike, y: npt.ArrayLike | None = None) -> "BagEstimator":
         """Fit the estimator.
 
         Parameters
@@ -93,7 +94,7 @@ class BagEstimator(ClassifierMixin, BaseEstimator, ABC):
         """
 
     @abstractmethod
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: BagsLike) -> np.ndarray:
         """Predict class probabilities.
 
         Parameters
@@ -107,7 +108,7 @@ class BagEstimator(ClassifierMixin, BaseEstimator, ABC):
         """
 
     @abstractmethod
-    def weigh(self, X: Any) -> np.ndarray:
+    def weigh(self, X: BagsLike) -> np.ndarray:
         """Compute the weight of each instance in the prediction of its bag.
 
         Parameters
@@ -133,7 +134,7 @@ class BagEstimator(ClassifierMixin, BaseEstimator, ABC):
         """The probability above which the second of two classes is predicted."""
         return EVEN
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: BagsLike) -> np.ndarray:
         """Predict class labels.
 
         The most probable class is predicted; with two classes and a learned ``decision_threshold``, the second class
@@ -150,7 +151,7 @@ class BagEstimator(ClassifierMixin, BaseEstimator, ABC):
         probabilities = self.predict_proba(X)
         return self.classes_[decide_classes(probabilities, self.decision_threshold)]
 
-    def predict_with_weights(self, X: Any) -> BagPredictions:
+    def predict_with_weights(self, X: BagsLike) -> BagPredictions:
         """Predict probabilities and instance weights together, where possible in one pass.
 
         Parameters
@@ -193,7 +194,7 @@ class BagEstimator(ClassifierMixin, BaseEstimator, ABC):
         """
         return load_estimator(cls, folder, modules)
 
-    def _check_training_input(self, X: Any, y: Any) -> tuple[Bags, np.ndarray]:
+    def _check_training_input(self, X: BagsLike, y: npt.ArrayLike | None) -> tuple[Bags, np.ndarray]:
         """Return bags and class numbers; set the attributes that hold classes, instance shape and seed."""
         if y is None:
             raise InputError(f"{type(self).__name__} requires y to be passed, but the target y is None")
@@ -228,7 +229,7 @@ class BagEstimator(ClassifierMixin, BaseEstimator, ABC):
             return check_whole_number("random_state", self.random_state, minimum=0)
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
-    def _check_bags(self, X: Any) -> Bags:
+    def _check_bags(self, X: BagsLike) -> Bags:
         """Return bags to predict, whose instances have the shape that the estimator was trained on."""
         check_is_fitted(self)
         if is_list_of_bags(X):

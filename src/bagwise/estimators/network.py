@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from sklearn.base import clone
 from torch import Tensor, nn
@@ -26,7 +27,7 @@ from bagwise.estimators.training_tasks import (
     make_training_settings,
     split_validation,
 )
-from bagwise.estimators.validation import encode_known_labels
+from bagwise.estimators.validation import BagsLike, ValidationBags, encode_known_labels
 from bagwise.nn import CONNECTIONS, BagModel, Purpose, random_integer
 from bagwise.nn.pooling import Pooling
 from bagwise.targets import Likelihood
@@ -200,10 +201,10 @@ class BagClassifier(BagEstimator):
 
     def fit(
         self,
-        X: Any,
-        y: Any = None,
+        X: BagsLike,
+        y: npt.ArrayLike | None = None,
         *,
-        validation: tuple[Any, Any] | None = None,
+        validation: ValidationBags | None = None,
         checkpoint: str | Path | None = None,
         progress: TrainingProgress | None = None,
         should_stop: Callable[[], bool] = lambda: False,
@@ -255,29 +256,29 @@ class BagClassifier(BagEstimator):
         self.adjustment_ = self._learn_adjustment(plan.validation)
         return self
 
-    def check(self, X: Any, y: Any, validation: tuple[Any, Any] | None = None) -> None:
+    def check(self, X: BagsLike, y: npt.ArrayLike | None, validation: ValidationBags | None = None) -> None:
         """Raise InputError if ``fit`` would reject the parameters for this input; nothing is trained or changed."""
         trial = clone(self)
         plan = trial._plan(X, y, validation)
         model, device = trial._build(plan.training.bags[:1]), resolve_device(trial.device)
         choose_engine(trial.engine, model, trial.likelihood_, plan.training, plan.settings, device)
 
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: BagsLike) -> np.ndarray:
         """Compute scores, before the link function: (n_bags,) for two classes, else (n_bags, n_classes)."""
         scores = self._infer(X).scores
         return self.likelihood_.decisions(scores)
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: BagsLike) -> np.ndarray:
         return self._compute_probabilities(self._infer(X).scores)
 
-    def weigh(self, X: Any) -> np.ndarray:
+    def weigh(self, X: BagsLike) -> np.ndarray:
         return self._infer(X).weights.mean(axis=1)
 
-    def score_instances(self, X: Any) -> np.ndarray:
+    def score_instances(self, X: BagsLike) -> np.ndarray:
         """Score each instance as a bag of its own: (n_instances,) for two classes, else (n_instances, n_classes)."""
         return self.decision_function(self._check_bags(X).singletons())
 
-    def predict_with_weights(self, X: Any) -> BagPredictions:
+    def predict_with_weights(self, X: BagsLike) -> BagPredictions:
         inferred = self._infer(X)
         return BagPredictions(self._compute_probabilities(inferred.scores), inferred.weights.mean(axis=1))
 
@@ -301,13 +302,13 @@ class BagClassifier(BagEstimator):
         load_parameters(self.model_, tensors)
         self.model_.eval()
 
-    def _plan(self, X: Any, y: Any, validation: tuple[Any, Any] | None) -> TrainingPlan:
+    def _plan(self, X: BagsLike, y: npt.ArrayLike | None, validation: ValidationBags | None) -> TrainingPlan:
         bags, targets = self._check_training_input(X, y)
         check_network_parameters(self, len(self.classes_), validation is not None)
         return TrainingPlan(make_training_settings(self), *self._make_tasks(LabelledBags(bags, targets), validation))
 
     def _make_tasks(
-        self, training: LabelledBags, validation: tuple[Any, Any] | None
+        self, training: LabelledBags, validation: ValidationBags | None
     ) -> tuple[TrainingTask, TrainingTask | None]:
         held_out = None
         if validation is not None:
@@ -326,7 +327,7 @@ class BagClassifier(BagEstimator):
     def _build(self, bags: Bags) -> BagModel:
         return build_network(self, bags)
 
-    def _infer(self, X: Any) -> InferenceResult:
+    def _infer(self, X: BagsLike) -> InferenceResult:
         bags = self._check_bags(X)
         device = resolve_device(self.device)
         return run_inference(self.model_.to(device), bags, device)

@@ -1,16 +1,21 @@
 """Validation of estimator input: bags and labels in the forms that scikit-learn users have at hand."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeGuard
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from bagwise.bags import Bags
 from bagwise.errors import InputError
 
+BagsLike = Bags | Sequence[npt.ArrayLike] | npt.ArrayLike  # what estimators accept as X
+ValidationBags = tuple[BagsLike, npt.ArrayLike]  # bags and their labels
 
-def as_bags(X: Any) -> Bags:
+
+def as_bags(X: BagsLike) -> Bags:
     """Convert estimator input to Bags.
 
     Parameters
@@ -33,7 +38,7 @@ def as_bags(X: Any) -> Bags:
     return Bags.from_list(X) if is_list_of_bags(X) else make_singleton_bags(np.asarray(X))
 
 
-def is_list_of_bags(X: Any) -> bool:
+def is_list_of_bags(X: BagsLike) -> TypeGuard[Sequence[npt.ArrayLike]]:
     """Return whether the input is a list (or object array) of arrays with two or more axes, not a 2-D array.
 
     >>> is_list_of_bags([np.zeros((2, 3))]), is_list_of_bags([[1.0, 2.0], [3.0, 4.0]])
@@ -58,7 +63,7 @@ def make_singleton_bags(rows: np.ndarray) -> Bags:
     return Bags(rows, np.arange(len(rows) + 1))
 
 
-def encode_labels(y: Any, n_bags: int) -> tuple[np.ndarray, np.ndarray]:
+def encode_labels(y: npt.ArrayLike, n_bags: int) -> tuple[np.ndarray, np.ndarray]:
     """Encode labels as class numbers.
 
     Parameters
@@ -96,7 +101,7 @@ def encode_labels(y: Any, n_bags: int) -> tuple[np.ndarray, np.ndarray]:
     return classes, targets.astype(np.int64)
 
 
-def encode_known_labels(y: Any, classes: np.ndarray, n_bags: int) -> np.ndarray:
+def encode_known_labels(y: npt.ArrayLike, classes: np.ndarray, n_bags: int) -> np.ndarray:
     """Encode labels as numbers of the classes that a model was trained on.
 
     Parameters
@@ -127,7 +132,7 @@ def encode_known_labels(y: Any, classes: np.ndarray, n_bags: int) -> np.ndarray:
     return np.array([number_by_label[label] for label in labels.tolist()], dtype=np.int64)
 
 
-def _check_label_count(y: Any, n_bags: int) -> np.ndarray:
+def _check_label_count(y: npt.ArrayLike, n_bags: int) -> np.ndarray:
     try:
         labels = column_or_1d(np.asarray(y), warn=True)
     except ValueError as error:

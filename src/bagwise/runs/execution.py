@@ -12,8 +12,10 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from bagwise.arguments import canonicalize_name
-from bagwise.bags import fingerprint_bags
+from bagwise.bags import Bags, fingerprint_bags
 from bagwise.data import get_labels, resolve_data_path
 from bagwise.errors import InputError
 from bagwise.estimators import BagClassifier, encode_known_labels
@@ -108,7 +110,7 @@ def _train_and_write(
 ) -> None:
     parts = split_source(**description["data"])
     estimator = BagClassifier(**description["parameters"])
-    validation = None if parts.validation is None else (parts.validation, parts.validation.labels)
+    validation = _get_validation(parts)
     estimator.check(parts.training, parts.training.labels, validation)  # before anything is written
     remove_temporary_files(folder)
     write_json(folder / PARAMETERS, description)
@@ -128,9 +130,14 @@ def _train_and_write(
     _write_results(folder, estimator, parts, evaluation)
 
 
+def _get_validation(parts: RunParts) -> tuple[Bags, np.ndarray] | None:
+    """The validation bags and their labels."""
+    return None if parts.validation is None else (parts.validation, get_labels(parts.validation, "validation"))
+
+
 def _write_results(folder: Path, estimator: BagClassifier, parts: RunParts, evaluation: Evaluation) -> None:
     test = parts.test
-    targets = encode_known_labels(test.labels, estimator.classes_, len(test))
+    targets = encode_known_labels(get_labels(test, "test"), estimator.classes_, len(test))
     labels, threshold = estimator.classes_[targets], estimator.decision_threshold
     rows = make_prediction_rows(estimator.classes_, test, evaluation.probabilities, labels, threshold)
     estimator.save(folder / "model")
@@ -279,7 +286,7 @@ def assist_run(should_stop: Callable[[], bool] = lambda: False) -> None:
         return
     task = json.loads(received)
     parts = split_source(**task["description"]["data"])
-    validation = None if parts.validation is None else (parts.validation, parts.validation.labels)
+    validation = _get_validation(parts)
     BagClassifier(**task["description"]["parameters"]).fit(
         parts.training,
         parts.training.labels,

@@ -31,7 +31,7 @@ from bagwise.parallel import DaskCluster, ProcessedUnits, WorkUnit, check_files_
 
 SUFFIX = ".part"
 ARRAY_FIELDS, OTHER_FIELDS = ("features", "positions"), ("tile_size", "extractor", "note")  # of SlideFeatures
-METADATA_KEY = "told"  # of the npz file
+METADATA_KEY = "metadata"  # of the npz file
 
 Progress = Callable[[int, int], None]
 

@@ -10,6 +10,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any, ClassVar, TypeVar, get_type_hints
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from sklearn.utils.metaestimators import available_if
 from torch import Tensor
@@ -19,6 +20,7 @@ from bagwise.bags import Bags
 from bagwise.errors import InputError
 from bagwise.estimators.base import BagEstimator
 from bagwise.estimators.calibration import check_folds, compute_held_out_scores, fit_slope
+from bagwise.estimators.validation import BagsLike
 from bagwise.nn import Scaling, fit_scaling
 
 State = TypeVar("State")
@@ -104,7 +106,7 @@ class ClassicalEstimator(BagEstimator):
     def _learn(self, bags: Bags, targets: np.ndarray, seed: int) -> FittedState:
         """Fit the method to class numbers and unlabelled bags of scaled rows, (n_instances, width) of float64."""
 
-    def fit(self, X: Any, y: Any = None) -> "ClassicalEstimator":
+    def fit(self, X: BagsLike, y: npt.ArrayLike | None = None) -> "ClassicalEstimator":
         """Fit the method.
 
         Parameters
@@ -125,21 +127,21 @@ class ClassicalEstimator(BagEstimator):
         self.slope_ = self._calibrate(bags, targets)
         return self
 
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: BagsLike) -> np.ndarray:
         """Compute scores: (n_bags,) for two classes, else (n_bags, n_classes)."""
         scores = self._compute_scores(X)
         return self.likelihood_.decisions(scores)
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: BagsLike) -> np.ndarray:
         scores = torch.from_numpy(self._compute_scores(X)) * self.slope_
         return self.likelihood_.probabilities(scores).numpy()
 
-    def weigh(self, X: Any) -> np.ndarray:
+    def weigh(self, X: BagsLike) -> np.ndarray:
         bags = self._check_bags(X)
         return normalize_weights(self.learned_.shares(scale_bags(bags, self.scaling_)), bags)
 
     @available_if(_can_score_instances)
-    def score_instances(self, X: Any) -> np.ndarray:
+    def score_instances(self, X: BagsLike) -> np.ndarray:
         """Score each instance as a bag of its own: (n_instances,) for two classes, else (n_instances, n_classes)."""
         bags = self._check_bags(X)
         return self.likelihood_.decisions(self.learned_.instance_scores(scale_bags(bags, self.scaling_)))
@@ -157,7 +159,7 @@ class ClassicalEstimator(BagEstimator):
                 f"{len(self.classes_)} classes; use attention, a set kernel, or one class against the rest"
             )
 
-    def _compute_scores(self, X: Any) -> np.ndarray:
+    def _compute_scores(self, X: BagsLike) -> np.ndarray:
         bags = self._check_bags(X)
         return self.learned_.scores(scale_bags(bags, self.scaling_))
 

@@ -18,6 +18,7 @@ from bagwise.bags import Bags
 from bagwise.estimators.base import RandomState
 from bagwise.estimators.classical.base import scale_bags
 from bagwise.estimators.classical.wrapped import LearnedClassifier, WrappingEstimator
+from bagwise.estimators.validation import BagsLike
 from bagwise.nn.pooling import Max, Mean, Pooled, PoolingSettings
 from bagwise.targets import make_likelihood
 from bagwise.training import array_to_tensor
@@ -91,7 +92,7 @@ class NaiveClassifier(WrappingEstimator):
         self.standardize = standardize
         self.random_state = random_state
 
-    def score_instances(self, X: Any) -> np.ndarray:
+    def score_instances(self, X: BagsLike) -> np.ndarray:
         """Score each instance: (n_instances,) for two classes, else (n_instances, n_classes)."""
         bags = self._check_bags(X)
         return self.likelihood_.decisions(self.learned_.instance_scores(scale_bags(bags, self.scaling_)))

@@ -8,6 +8,7 @@ from abc import abstractmethod
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.ensemble import ExtraTreesClassifier
@@ -25,6 +26,7 @@ from bagwise.estimators.classical.base import (
     scaling_to_tensors,
 )
 from bagwise.estimators.classical.skops_files import dump_classifier, load_classifier
+from bagwise.estimators.validation import BagsLike
 from bagwise.nn import Purpose, Scaling, fit_scaling, random_integer
 from bagwise.targets import Likelihood, clip_log, make_likelihood
 
@@ -75,7 +77,7 @@ class WrappingEstimator(BagEstimator):
     def _wrap(self, classifier: Any) -> LearnedClassifier:
         """Return the fitted state with a fitted classifier."""
 
-    def fit(self, X: Any, y: Any = None) -> "WrappingEstimator":
+    def fit(self, X: BagsLike, y: npt.ArrayLike | None = None) -> "WrappingEstimator":
         """Fit the classifier.
 
         Parameters
@@ -94,20 +96,20 @@ class WrappingEstimator(BagEstimator):
         self.learned_ = self._learn(scale_bags(bags, self.scaling_), targets, self.seed_)
         return self
 
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: BagsLike) -> np.ndarray:
         """Compute scores: (n_bags,) for two classes, else (n_bags, n_classes)."""
         scores = self._compute_scores(X)
         return self.likelihood_.decisions(scores)
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: BagsLike) -> np.ndarray:
         scores = torch.from_numpy(self._compute_scores(X))
         return self.likelihood_.probabilities(scores).numpy()
 
-    def weigh(self, X: Any) -> np.ndarray:
+    def weigh(self, X: BagsLike) -> np.ndarray:
         bags = self._check_bags(X)
         return normalize_weights(self.learned_.shares(scale_bags(bags, self.scaling_)), bags)
 
-    def _compute_scores(self, X: Any) -> np.ndarray:
+    def _compute_scores(self, X: BagsLike) -> np.ndarray:
         bags = self._check_bags(X)
         return self.learned_.scores(scale_bags(bags, self.scaling_))
 

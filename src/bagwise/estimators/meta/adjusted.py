@@ -4,6 +4,7 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from torch import Tensor
 
 from bagwise.arguments import check_bool, check_real_number
@@ -11,6 +12,7 @@ from bagwise.bags import hold_out
 from bagwise.estimators.base import BagEstimator, BagPredictions, RandomState
 from bagwise.estimators.calibration import Adjustment, check_threshold, learn_adjustment, restore_adjustment
 from bagwise.estimators.meta.base import DelegatingEstimator
+from bagwise.estimators.validation import BagsLike
 from bagwise.nn import Purpose, random_integer
 
 
@@ -67,7 +69,7 @@ class Adjusted(DelegatingEstimator):
         self.share = share
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> "Adjusted":
+    def fit(self, X: BagsLike, y: npt.ArrayLike | None = None) -> "Adjusted":
         """Fit the estimator to a part of the bags and the adjustment to the rest.
 
         Parameters
@@ -100,11 +102,11 @@ class Adjusted(DelegatingEstimator):
     def decision_threshold(self) -> float:
         return self.adjustment_.threshold
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: BagsLike) -> np.ndarray:
         probabilities = super().predict_proba(X)
         return self.adjustment_.apply(probabilities)
 
-    def predict_with_weights(self, X: Any) -> BagPredictions:
+    def predict_with_weights(self, X: BagsLike) -> BagPredictions:
         predictions = super().predict_with_weights(X)
         return predictions._replace(probabilities=self.adjustment_.apply(predictions.probabilities))
 

@@ -12,6 +12,7 @@ from bagwise.arguments import describe_value
 from bagwise.errors import InputError
 from bagwise.estimators.base import BagEstimator, BagPredictions
 from bagwise.estimators.classical.pooled import PooledClassifier
+from bagwise.estimators.validation import BagsLike
 
 COMMON_ATTRIBUTES = ("classes_", "instance_shape_", "n_features_in_", "extractor_")
 
@@ -83,25 +84,25 @@ class DelegatingEstimator(BagEstimator):
     def decision_threshold(self) -> float:
         return self.model_.decision_threshold
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: BagsLike) -> np.ndarray:
         bags = self._check_bags(X)
         return self.model_.predict_proba(bags)
 
-    def weigh(self, X: Any) -> np.ndarray:
+    def weigh(self, X: BagsLike) -> np.ndarray:
         bags = self._check_bags(X)
         return self.model_.weigh(bags)
 
-    def predict_with_weights(self, X: Any) -> BagPredictions:
+    def predict_with_weights(self, X: BagsLike) -> BagPredictions:
         bags = self._check_bags(X)
         return self.model_.predict_with_weights(bags)
 
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: BagsLike) -> np.ndarray:
         """Compute the scores of the fitted estimator: (n_bags,) for two classes, else (n_bags, n_classes)."""
         bags = self._check_bags(X)
         return self.model_.decision_function(bags)
 
     @available_if(can_score_instances)
-    def score_instances(self, X: Any) -> np.ndarray:
+    def score_instances(self, X: BagsLike) -> np.ndarray:
         """Score each instance by the fitted estimator: (n_instances,) for two classes."""
         bags = self._check_bags(X)
         return self.model_.score_instances(bags)

@@ -7,6 +7,8 @@ how, and the result.
 
 from typing import Any
 
+import numpy.typing as npt
+
 from bagwise.estimators.base import BagEstimator, RandomState
 from bagwise.estimators.classical.mi_fv import MiFV
 from bagwise.estimators.classical.mi_graph import MiGraph
@@ -15,6 +17,7 @@ from bagwise.estimators.meta.base import check_estimators, get_named_estimators
 from bagwise.estimators.meta.selected import Selected
 from bagwise.estimators.meta.voting import Voting
 from bagwise.estimators.network import BagClassifier
+from bagwise.estimators.validation import BagsLike
 from bagwise.training import use_one_thread
 
 SCALINGS = {"standardize": [True, False]}
@@ -60,7 +63,7 @@ class Committee(Voting):
         self.estimators = estimators
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> "Committee":
+    def fit(self, X: BagsLike, y: npt.ArrayLike | None = None) -> "Committee":
         """Fit every member to the same bags.
 
         Parameters

@@ -6,6 +6,7 @@ The spread measures how much of a prediction is due to the seed, not how certain
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from joblib import Parallel, delayed, parallel_config
 from torch import nn
@@ -16,6 +17,7 @@ from bagwise.estimators.base import BagEstimator, RandomState
 from bagwise.estimators.meta.base import check_estimators, get_single_estimator
 from bagwise.estimators.meta.voting import Voting
 from bagwise.estimators.network import BagClassifier
+from bagwise.estimators.validation import BagsLike
 from bagwise.training import use_one_thread
 
 
@@ -61,7 +63,7 @@ class Ensemble(Voting):
         self.workers = workers
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> "Ensemble":
+    def fit(self, X: BagsLike, y: npt.ArrayLike | None = None) -> "Ensemble":
         """Fit every copy to the same bags.
 
         Parameters

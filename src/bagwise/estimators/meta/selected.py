@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
@@ -14,6 +15,7 @@ from bagwise.errors import InputError
 from bagwise.estimators.base import BagEstimator, RandomState
 from bagwise.estimators.meta.base import DelegatingEstimator
 from bagwise.estimators.serialization import from_plain, to_plain
+from bagwise.estimators.validation import BagsLike
 from bagwise.nn import Purpose, random_integer
 from bagwise.targets import clip_log
 
@@ -68,7 +70,7 @@ class Selected(DelegatingEstimator):
         self.folds = folds
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> "Selected":
+    def fit(self, X: BagsLike, y: npt.ArrayLike | None = None) -> "Selected":
         """Select the parameters on folds of the bags, then fit to all of them.
 
         Parameters

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from sklearn.base import clone
 from torch import Tensor
@@ -19,6 +20,7 @@ from bagwise.estimators.meta.committee import NETWORK, SCALINGS, make_default_me
 from bagwise.estimators.meta.selected import Folds, Selected, make_inner_folds
 from bagwise.estimators.meta.voting import Voting
 from bagwise.estimators.network import BagClassifier
+from bagwise.estimators.validation import BagsLike
 from bagwise.nn import Purpose, random_integer
 from bagwise.training import use_one_thread
 
@@ -79,7 +81,7 @@ class SuperLearner(Voting):
         self.folds = folds
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> "SuperLearner":
+    def fit(self, X: BagsLike, y: npt.ArrayLike | None = None) -> "SuperLearner":
         """Learn the ensemble weights on folds of the bags, then fit the members to all of them.
 
         Parameters

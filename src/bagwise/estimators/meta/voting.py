@@ -19,6 +19,7 @@ from bagwise.estimators.base import BagEstimator, BagPredictions
 from bagwise.estimators.classical.wrapped import compute_scores
 from bagwise.estimators.meta.base import can_score_instances, restore_member, support_many_classes
 from bagwise.estimators.serialization import from_plain, to_plain
+from bagwise.estimators.validation import BagsLike
 from bagwise.nn import Purpose, random_integer
 
 
@@ -65,19 +66,19 @@ class Voting(BagEstimator):
         """The average of the members' thresholds, as their probabilities are averaged."""
         return float(self.average([member.decision_threshold for member in self.members_]))
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: BagsLike) -> np.ndarray:
         bags = self._check_bags(X)
         return self.average([member.predict_proba(bags) for member in self.members_])
 
-    def weigh(self, X: Any) -> np.ndarray:
+    def weigh(self, X: BagsLike) -> np.ndarray:
         bags = self._check_bags(X)
         return self.average([member.weigh(bags) for member in self.members_])
 
-    def predict_with_weights(self, X: Any) -> BagPredictions:
+    def predict_with_weights(self, X: BagsLike) -> BagPredictions:
         predictions = self._predict_by_member(X)
         return BagPredictions(self.average(predictions.probabilities), self.average(predictions.weights))
 
-    def spread(self, X: Any) -> Spread:
+    def spread(self, X: BagsLike) -> Spread:
         """Compute the standard deviation over the members of probabilities and weights.
 
         Parameters
@@ -92,13 +93,13 @@ class Voting(BagEstimator):
         predictions = self._predict_by_member(X)
         return Spread(self._compute_deviation(predictions.probabilities), self._compute_deviation(predictions.weights))
 
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: BagsLike) -> np.ndarray:
         """Compute the scores of the averaged probabilities: (n_bags,) for two classes, else (n_bags, n_classes)."""
         probabilities = self.predict_proba(X)
         return self.likelihood_.decisions(compute_scores(probabilities, self.likelihood_))
 
     @available_if(can_score_instances)
-    def score_instances(self, X: Any) -> np.ndarray:
+    def score_instances(self, X: BagsLike) -> np.ndarray:
         """Score each instance as a bag of its own: (n_instances,) for two classes, else (n_instances, n_classes)."""
         return self.decision_function(self._check_bags(X).singletons())
 
@@ -114,7 +115,7 @@ class Voting(BagEstimator):
             for position, estimator in enumerate(estimators)
         ]
 
-    def _predict_by_member(self, X: Any) -> BagPredictions:
+    def _predict_by_member(self, X: BagsLike) -> BagPredictions:
         """Return the predictions of all members, stacked along a first axis."""
         bags = self._check_bags(X)
         predictions = [member.predict_with_weights(bags) for member in self.members_]

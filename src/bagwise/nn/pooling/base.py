@@ -34,7 +34,7 @@ class Pooled(NamedTuple):
 class PoolingSettings(NamedTuple):
     """Sizes used when a pooling is built by name; poolings without these parameters ignore them.
 
-    Parameters
+    Attributes
     ----------
     attention_width : int, default=64
         Width L of the hidden layer of an attention.
