@@ -1,36 +1,36 @@
-"""What the tests of faults share: a nursery of processes, and slides that take a while."""
+"""Fixtures of the fault tests: a fork server for processes, and small slides."""
 
 import pytest
 
-from faults.processes import Nursery
+from faults.processes import ForkServer
 
 
 @pytest.fixture(scope="session")
-def nursery(tmp_path_factory):
-    found = Nursery(tmp_path_factory.mktemp("nursery"))
-    yield found
-    found.close()
-
-
-class Slides:
-    """Two slides with thousands of tiles each."""
-
-    def __init__(self, folder):
-        from data.slides.slide_files import painted, write_pyramid
-
-        self.folder = folder
-        for number in range(2):
-            write_pyramid(folder / f"slide-{number}.tif", painted(number), levels=2)
-
-    def tile_into(self, tiles):
-        from bagwise.data.slides.tile_files import tile_to_file
-        from bagwise.data.slides.tiling import TilingSettings
-
-        for slide in sorted(self.folder.glob("*.tif")):
-            tile_to_file(slide, tiles, TilingSettings(size=16, mpp=0.25))
+def fork_server(tmp_path_factory):
+    server = ForkServer(tmp_path_factory.mktemp("fork-server"))
+    yield server
+    server.close()
 
 
 @pytest.fixture(scope="session")
 def slides(tmp_path_factory):
+    """A folder with two slides."""
     pytest.importorskip("openslide")
-    return Slides(tmp_path_factory.mktemp("slides"))
+    from data.slides.slide_files import painted, write_pyramid
+
+    folder = tmp_path_factory.mktemp("slides")
+    for number in range(2):
+        write_pyramid(folder / f"slide-{number}.tif", painted(number), levels=2)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tiles(slides, tmp_path_factory):
+    """A folder with the tiles of the slides, which a test copies before it extracts features from it."""
+    from bagwise.data.slides.tile_files import tile_to_file
+    from bagwise.data.slides.tiling import TilingSettings
+
+    folder = tmp_path_factory.mktemp("tiles")
+    for slide in sorted(slides.glob("*.tif")):
+        tile_to_file(slide, folder, TilingSettings(size=64, mpp=0.25))
+    return folder

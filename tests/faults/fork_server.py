@@ -1,15 +1,20 @@
-"""A process that has imported everything and starts others of its own kind on request: torch is imported once.
+"""A process that has imported torch and bagwise, and forks a new process for every command, which starts at once.
 
-As a script it reads a request a line: {"call": "module:function", "words": …, "folder": …, "said": …} forks a process
-that calls the function with these words as its command line; {"wait": pid, "now": …} tells how a process ended.
+As a script it reads one JSON request per line. {"call": "module:function", "arguments": …, "folder": …, "output": …}
+forks a process that calls the function with this command line, and prints its pid. {"wait": pid, "block": …} prints the
+exit code of a process as ``subprocess`` does, "stopped" once for a process that was stopped, or null while it runs.
 """
 
+import atexit
+import gc
 import importlib
 import json
 import os
 import sys
+import threading
+import traceback
 
-NEEDED = (
+MODULES = (
     "bagwise.cli",
     "bagwise.report",
     "bagwise.report.comparison_page",
@@ -18,36 +23,50 @@ NEEDED = (
 )
 
 
-def become(request):
-    """What the new process does; never returns."""
-    os.setsid()  # a group of its own, which can be interrupted as a terminal does
-    said = os.open(request["said"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+def run_child(request):
+    """Run the call in the new process; never returns."""
+    os.setsid()  # a process group of its own, so that a test can send a signal to the command and its workers
+    output = os.open(request["output"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(os.open(os.devnull, os.O_RDWR), 0)
-    os.dup2(said, 1)
-    os.dup2(said, 2)
+    os.dup2(output, 1)
+    os.dup2(output, 2)
     os.chdir(request["folder"])
-    sys.argv = request["words"]
+    sys.argv = request["arguments"]
     module, function = request["call"].split(":")
-    getattr(importlib.import_module(module), function)()
-    sys.exit()  # through the loop below, as any process ends: with whatever is to be done on the way out
+    code = 0
+    try:
+        getattr(importlib.import_module(module), function)()
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+    except BaseException:
+        traceback.print_exc()
+        code = 1
+    threading._shutdown()  # joins threads and worker processes, as at the end of any process
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)  # without taking apart every module, which takes a second after a fork
 
 
 def answer(request):
     if "call" in request:
-        return os.fork() or become(request)
-    pid, status = os.waitpid(request["wait"], os.WNOHANG if request["now"] else 0)
-    return os.waitstatus_to_exitcode(status) if pid else None
+        return os.fork() or run_child(request)
+    pid, status = os.waitpid(request["wait"], os.WUNTRACED | (0 if request["block"] else os.WNOHANG))
+    if not pid:
+        return None
+    return "stopped" if os.WIFSTOPPED(status) else os.waitstatus_to_exitcode(status)
 
 
 if __name__ == "__main__":
     import torch
 
-    for name in NEEDED:
+    for name in MODULES:
         importlib.import_module(name)
-    from faults.tiny_experiment import add_to_recipes
+    from faults.tiny_recipe import add_to_recipes
 
     add_to_recipes()
     torch.set_num_threads(1)
+    gc.freeze()  # a collection in a forked process would copy all pages
     print("ready", flush=True)
     for line in sys.stdin:
         print(json.dumps(answer(json.loads(line))), flush=True)

@@ -1,6 +1,6 @@
-"""Every reader of files and every loader of saved things: a whole file for each, and what reads it.
+"""Targets of the fuzzer: for every reader of files and every loader of saved objects, a valid file and its reader.
 
-Files that a manifest seals are recorded anew after each change, as someone would who means harm.
+A manifest is updated after each change, as an attacker would do it.
 """
 
 import contextlib
@@ -49,12 +49,12 @@ MODELS = {
 }
 
 
-def of_tsv(folder):
+def prepare_tsv(folder):
     (folder / "rows.tsv").write_text("bag\tlabel\tf1\na\t1\t0.5\nb\t0\t2\n")
     return folder / "rows.tsv", lambda: read_table(folder / "rows.tsv")
 
 
-def of_geojson(folder):
+def prepare_geojson(folder):
     ring = [[0, 0], [0, 9], [9, 9], [9, 0], [0, 0]]
     properties = {"objectType": "tile", "classification": {"name": "a", "color": [1, 2, 3]}, "measurements": {"m": 0.5}}
     feature = {"type": "Feature", "geometry": {"type": "Polygon", "coordinates": [ring]}, "properties": properties}
@@ -62,7 +62,7 @@ def of_geojson(folder):
     return folder / "a.geojson", lambda: read_geojson(folder / "a.geojson")
 
 
-def image(suffix):
+def make_image_target(suffix):
     def prepare(folder):
         path = folder / f"a.{suffix}"
         Image.fromarray(np.random.default_rng(0).integers(0, 255, (24, 24, 3), dtype=np.uint8)).save(path)
@@ -71,48 +71,48 @@ def image(suffix):
     return prepare
 
 
-def of_image_table(folder):
+def prepare_image_table(folder):
     Image.fromarray(np.zeros((24, 24, 3), np.uint8)).save(folder / "a.png")
     (folder / "images.csv").write_text("file,label,group\na.png,1,p\n")
     return folder / "images.csv", lambda: load_image_bags(folder / "images.csv", ImageTiling(8))
 
 
-def of_slide_labels(folder):
+def prepare_slide_labels(folder):
     (folder / "labels.csv").write_text("slide_id,label,case_id\ns1,1,p\ns2,0,q\n")
     return folder / "labels.csv", lambda: read_bag_labels(folder / "labels.csv", "slide_id", "label", "case_id")
 
 
-def of_tiles(folder):
+def prepare_tiles(folder):
     content = {"kind": "bagwise tiles", "version": 1, "slide": "/a.svs", "width": 99, "height": 99, "mpp": 0.5}
     content |= {"size": 8, "tile_size": 16, "wish": {"size": 8}, "positions": [[0, 0], [16, 16]]}
     (folder / "a.json").write_text(json.dumps(content))
     return folder / "a.json", lambda: read_tiles(folder / "a.json").fingerprint
 
 
-def of_idx(folder):
+def prepare_idx(folder):
     import gzip
 
     (folder / "labels").write_bytes(gzip.compress(bytes([0, 0, 8, 1, 0, 0, 0, 3, 5, 7, 9]), mtime=0))
     return folder / "labels", lambda: _read_idx(folder / "labels", 1)
 
 
-def of_parameters_file(folder):
+def prepare_parameters_file(folder):
     (folder / "a.toml").write_text('epochs = 3\nlearning_rate = 1e-3\npooling = "max"\n[data]\nn_bags = 9\n')
     return folder / "a.toml", lambda: gather_parameters({}, folder / "a.toml")
 
 
-def of_methods_file(folder):
+def prepare_methods_file(folder):
     (folder / "a.toml").write_text('[methods."MI-SVM"]\nC = 10\n[select."MI-SVM"]\nC = [1, 10]\n')
     return folder / "a.toml", lambda: read_methods("MI-SVM", {}, folder / "a.toml")
 
 
-def bags_file(name, sealed):
+def make_bags_target(name):
     def prepare(folder):
         positions = np.arange(2 * NEEDLES.n_instances).reshape(-1, 2)
         save_bags(NEEDLES.replace(positions=positions), folder / "bags")
 
         def read():
-            if sealed:
+            if name != "manifest.json":
                 reseal(folder / "bags")
             bags = load_bags(folder / "bags")
             _ = repr(bags), bags[:1].instances.sum()
@@ -122,7 +122,7 @@ def bags_file(name, sealed):
     return prepare
 
 
-def model_file(kind, name):
+def make_model_target(kind, name):
     def prepare(folder):
         MODELS[kind]().fit(NEEDLES, NEEDLES.labels).save(folder / "model")
 
@@ -136,8 +136,8 @@ def model_file(kind, name):
     return prepare
 
 
-def classifier(folder):
-    """The bytes that skops reads, within a model."""
+def write_classifier(folder):
+    """The part of a model that skops reads."""
     MODELS["trees"]().fit(NEEDLES, NEEDLES.labels).save(folder / "model")
     path = folder / "model" / "model.safetensors"
     tensors = load_file(path)
@@ -152,17 +152,17 @@ def classifier(folder):
     return folder / "classifier", read
 
 
-def half_trained(folder):
-    """A model, and a checkpoint from which its training goes on."""
-    model, path, asked = BagClassifier(epochs=2, random_state=0, engine="torch", attention_width=4), folder / "c", []
+def write_checkpoint(folder):
+    """A checkpoint in the middle of a training, and the rest of the training."""
+    model, path, calls = BagClassifier(epochs=2, random_state=0, engine="torch", attention_width=4), folder / "c", []
     with contextlib.suppress(TrainingStopped):
-        model.fit(NEEDLES, NEEDLES.labels, checkpoint=path, should_stop=lambda: asked.append(1) or len(asked) > 14)
+        model.fit(NEEDLES, NEEDLES.labels, checkpoint=path, should_stop=lambda: calls.append(1) or len(calls) > 14)
     return path, lambda: model.fit(NEEDLES, NEEDLES.labels, checkpoint=path)
 
 
-def checkpoint_state(folder):
-    """What a checkpoint says of itself, recorded anew."""
-    path, go_on = half_trained(folder)
+def write_checkpoint_state(folder):
+    """The header of a checkpoint, with a valid checksum."""
+    path, resume = write_checkpoint(folder)
     from safetensors import safe_open
 
     from bagwise.training.checkpoint import _digest
@@ -174,29 +174,29 @@ def checkpoint_state(folder):
     def read():
         text = (folder / "state").read_bytes().decode("latin-1")
         save_file(tensors, path, {"state": text, "sha256": _digest(tensors, text)})
-        go_on()
+        resume()
 
     return folder / "state", read
 
 
 @functools.cache
-def made_run():
-    """A run, made once for all of its files."""
+def make_run():
+    """A run, made once for the targets of all its files."""
     data = {"data": "needles", "options": {"n_bags": 16}, "test": None, "split_seed": 1}
     parameters = {"epochs": 1, "batch_size": 8, "random_state": 0, "engine": "torch", "attention_width": 4}
     return execute_run(Path(tempfile.mkdtemp()) / "run", {"data": data, "parameters": parameters}).folder
 
 
 @functools.cache
-def made_comparison():
+def make_comparison():
     methods = {"MI-Kernel": {"calibration": 0}, "MI-SVM": {"calibration": 0}}
     plan = make_plan("needles", methods, options={"n_bags": 12}, folds=2)
     return compare_methods(Path(tempfile.mkdtemp()) / "all", plan).folder
 
 
-def run_file(name):
+def make_run_target(name):
     def prepare(folder):
-        shutil.copytree(made_run(), folder / "run")
+        shutil.copytree(make_run(), folder / "run")
 
         def read():
             if name != "manifest.json":
@@ -208,9 +208,9 @@ def run_file(name):
     return prepare
 
 
-def comparison_file(name):
+def make_comparison_target(name):
     def prepare(folder):
-        shutil.copytree(made_comparison(), folder / "all")
+        shutil.copytree(make_comparison(), folder / "all")
 
         def read():
             if name != "manifest.json":
@@ -223,21 +223,23 @@ def comparison_file(name):
     return prepare
 
 
+BAG_FILES = ("instances.npy", "offsets.npy", "bags.csv", "positions.npy")
+RUN_FILES = ("parameters.json", "metrics.json", "environment.json")
+RUN_FILES += ("predictions.csv", "history.csv", "weights.npy", "manifest.json")
 TARGETS = {
     **READERS,
-    **{name.removeprefix("of_"): found for name, found in list(globals().items()) if name.startswith("of_")},
-    **{f"image {suffix}": image(suffix) for suffix in ("png", "jpg", "tif", "bmp", "webp")},
-    **{f"bags {name}": bags_file(name, True) for name in ("instances.npy", "offsets.npy", "bags.csv", "positions.npy")},
-    "bags manifest": bags_file("manifest.json", False),
-    **{f"model {kind}": model_file(kind, "model.json") for kind in MODELS},
-    **{f"numbers {kind}": model_file(kind, "model.safetensors") for kind in ("network", "kernel")},
-    "model manifest": model_file("network", "manifest.json"),
-    "classifier": classifier,
-    "checkpoint": half_trained,
-    "checkpoint state": checkpoint_state,
-    **{f"run {name}": run_file(name) for name in ("parameters.json", "metrics.json", "environment.json")},
-    **{f"run {name}": run_file(name) for name in ("predictions.csv", "history.csv", "weights.npy", "manifest.json")},
-    "comparison plan": comparison_file("plan.json"),
-    "comparison unit": comparison_file("units/MI-SVM/000-000.json"),
-    "comparison manifest": comparison_file("manifest.json"),
+    **{name.removeprefix("prepare_"): found for name, found in list(globals().items()) if name.startswith("prepare_")},
+    **{f"image {suffix}": make_image_target(suffix) for suffix in ("png", "jpg", "tif", "bmp", "webp")},
+    **{f"bags {name}": make_bags_target(name) for name in BAG_FILES},
+    "bags manifest": make_bags_target("manifest.json"),
+    **{f"model {kind}": make_model_target(kind, "model.json") for kind in MODELS},
+    **{f"tensors {kind}": make_model_target(kind, "model.safetensors") for kind in ("network", "kernel")},
+    "model manifest": make_model_target("network", "manifest.json"),
+    "classifier": write_classifier,
+    "checkpoint": write_checkpoint,
+    "checkpoint state": write_checkpoint_state,
+    **{f"run {name}": make_run_target(name) for name in RUN_FILES},
+    "comparison plan": make_comparison_target("plan.json"),
+    "comparison unit": make_comparison_target("units/MI-SVM/000-000.json"),
+    "comparison manifest": make_comparison_target("manifest.json"),
 }

@@ -1,9 +1,8 @@
-"""Mutated inputs for every reader and every loader, read in processes of their own: a crash there is seen, and told.
+"""Mutated input for every reader and every loader, read in a separate process, so that a crash can be reported.
 
-    python fuzzing.py TARGETS SECONDS FOLDER FIRST COUNT NAME …     reads COUNT inputs of each target, from seed FIRST
+    python fuzzer.py TARGETS SECONDS FOLDER FIRST COUNT NAME …     reads COUNT inputs of each target, from seed FIRST
 
-An input is read, or refused with an InputError, within a few seconds; whatever else happens is written to FOLDER with
-the input that did it.
+An input must be read, or rejected with an InputError. Any other outcome is reported, and the input is kept in FOLDER.
 """
 
 import faulthandler
@@ -18,83 +17,87 @@ import warnings
 from pathlib import Path
 
 HERE = Path(__file__).parent
-SECONDS = 20  # one input; an ordinary one takes a hundredth of a second
-MEMORY = 6 << 30  # bytes, of which torch itself takes four without using them
+SECONDS = 240  # after which an input counts as a hang; most take a hundredth of a second
+MEMORY = 10 << 30  # bytes of address space, of which torch reserves four
 EDGES = (b"\0", b"\xff", b"\x7f", b"\x80", b"-1", b"1e999", b"nan", b"null", b"[]", b"{}", b'""', b"9" * 20)
 
 
-def mutate(content, draws):
+def mutate(content, random_source):
     """The content after a few changes."""
     content = bytearray(content)
-    for _ in range(draws.choice([1, 1, 1, 2, 3, 6])):
-        draws.choice(CHANGES)(content, draws)
+    for _ in range(random_source.choice([1, 1, 1, 2, 3, 6])):
+        random_source.choice(CHANGES)(content, random_source)
     return bytes(content)
 
 
-def flip(content, draws):
+def flip(content, random_source):
     if content:
-        content[draws.randrange(len(content))] ^= 1 << draws.randrange(8)
+        content[random_source.randrange(len(content))] ^= 1 << random_source.randrange(8)
 
 
-def truncate(content, draws):
-    del content[draws.randrange(len(content) + 1) :]
+def truncate(content, random_source):
+    del content[random_source.randrange(len(content) + 1) :]
 
 
-def overwrite(content, draws):
-    at, length = draws.randrange(len(content) + 1), draws.choice([1, 2, 4, 8, 64])
-    content[at : at + length] = bytes([draws.choice([0, 1, 127, 128, 255])]) * len(content[at : at + length])
+def overwrite(content, random_source):
+    at, length = random_source.randrange(len(content) + 1), random_source.choice([1, 2, 4, 8, 64])
+    content[at : at + length] = bytes([random_source.choice([0, 1, 127, 128, 255])]) * len(content[at : at + length])
 
 
-def insert(content, draws):
-    at = draws.randrange(len(content) + 1)
-    content[at:at] = draws.choice(EDGES) * draws.choice([1, 1, 3])
+def insert(content, random_source):
+    at = random_source.randrange(len(content) + 1)
+    content[at:at] = random_source.choice(EDGES) * random_source.choice([1, 1, 3])
 
 
-def repeat(content, draws):
-    at, length = draws.randrange(len(content) + 1), draws.choice([1, 8, 100, 1000])
-    content[at:at] = content[at : at + length] * draws.choice([1, 2, 50])
+def repeat(content, random_source):
+    at, length = random_source.randrange(len(content) + 1), random_source.choice([1, 8, 100, 1000])
+    content[at:at] = content[at : at + length] * random_source.choice([1, 2, 50])
 
 
-def drop(content, draws):
-    at = draws.randrange(len(content) + 1)
-    del content[at : at + draws.choice([1, 4, 32, 300])]
+def drop(content, random_source):
+    at = random_source.randrange(len(content) + 1)
+    del content[at : at + random_source.choice([1, 4, 32, 300])]
 
 
-def swap(content, draws):
-    """Two pieces of the same length change their places."""
-    length = draws.choice([1, 4, 16, 64])
-    one, other = (draws.randrange(max(1, len(content) - length)) for _ in range(2))
+def swap(content, random_source):
+    """Exchange two pieces of the same length."""
+    length = random_source.choice([1, 4, 16, 64])
+    one, other = (random_source.randrange(max(1, len(content) - length)) for _ in range(2))
     kept = content[one : one + length]
     content[one : one + length] = content[other : other + length]
     content[other : other + len(kept)] = kept
 
 
-def splice(content, draws):
-    at, source = (draws.randrange(len(content) + 1) for _ in range(2))
+def splice(content, random_source):
+    at, source = (random_source.randrange(len(content) + 1) for _ in range(2))
     content[at : at + 12] = content[source : source + 16]
 
 
-def renumber(content, draws):
-    """Another number, or another kind of thing, where text has a number."""
-    places = list(re.finditer(rb"-?\d+(\.\d+)?", bytes(content)))
-    if places:
-        place = draws.choice(places)
-        content[place.start() : place.end()] = draws.choice([*EDGES, b"0", b"-7", b"3.5", b"1e9", b"true", b'"x"'])
+def renumber(content, random_source):
+    """Replace a number in text by another value."""
+    matches = list(re.finditer(rb"-?\d+(\.\d+)?", bytes(content)))
+    if matches:
+        match = random_source.choice(matches)
+        content[match.start() : match.end()] = random_source.choice(
+            [*EDGES, b"0", b"-7", b"3.5", b"1e9", b"true", b'"x"']
+        )
 
 
-def reword(content, draws):
-    """Another thing where JSON has words, a list or a table."""
-    places = list(re.finditer(rb'"[^"\n]*"|\[[^\[\]]*\]|\{[^{}]*\}', bytes(content)))
-    if places:
-        place = draws.choice(places)
-        content[place.start() : place.end()] = draws.choice([b"null", b"0", b"[]", b"{}", b'"x"', b"true", b"[[1]]"])
+def replace_json(content, random_source):
+    """Replace a string, a list or an object in JSON by another value."""
+    matches = list(re.finditer(rb'"[^"\n]*"|\[[^\[\]]*\]|\{[^{}]*\}', bytes(content)))
+    if matches:
+        match = random_source.choice(matches)
+        content[match.start() : match.end()] = random_source.choice(
+            [b"null", b"0", b"[]", b"{}", b'"x"', b"true", b"[[1]]"]
+        )
 
 
-CHANGES = (flip, flip, truncate, overwrite, insert, repeat, drop, swap, splice, renumber, reword)
+CHANGES = (flip, flip, truncate, overwrite, insert, repeat, drop, swap, splice, renumber, replace_json)
 
 
 def read_one(path, read, content, seconds=SECONDS):
-    """None if the input is read or refused; else what happened."""
+    """Return None if the input is read or rejected, otherwise the traceback."""
     from bagwise.errors import InputError
 
     path.write_bytes(content)
@@ -111,17 +114,17 @@ def read_one(path, read, content, seconds=SECONDS):
 
 
 def main(seconds, folder, first, count, names):
-    """Read inputs in this process; what goes wrong is a line of JSON on standard output."""
+    """Read inputs in this process; print every input and every problem as a line of JSON."""
     from fuzz_targets import TARGETS
 
     warnings.simplefilter("ignore")
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY + (4 << 30), -1))
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, -1))
     for name in names:
-        place = folder / f"{name} {first}"
-        place.mkdir(parents=True)
-        path, read = TARGETS[name](place)
+        work = folder / f"{name} {first}"
+        work.mkdir(parents=True)
+        path, read = TARGETS[name](work)
         whole = path.read_bytes()
-        read()  # what is whole must be read, or nothing would be tested
+        read()  # the unchanged file must be valid, or nothing would be tested
         for seed in range(first, first + count):
             content = mutate(whole, random.Random(f"{name} {seed}"))
             kept = folder / f"{name} {seed}.input"
@@ -135,17 +138,17 @@ def main(seconds, folder, first, count, names):
 
 
 def fuzz(folder, first, count, names, targets=HERE, seconds=SECONDS):
-    """Read inputs in processes, a new one after each that died; returns how many were read, and what went wrong.
+    """Read inputs in a process, and in a new one after a crash; return the number of inputs and the problems.
 
-    targets : the folder of fuzz_targets.py
+    targets : folder that contains fuzz_targets.py
     """
     problems, done, names = [], 0, list(names)
     while names:
         command = [sys.executable, __file__, targets, seconds, folder, first, count, *names]
         ended = subprocess.run(list(map(str, command)), capture_output=True, text=True, errors="replace", check=False)
-        said = [json.loads(line) for line in ended.stdout.splitlines() if line.startswith("{")]
-        began = [line["began"] for line in said if "began" in line]
-        problems += [line for line in said if "problem" in line]
+        records = [json.loads(line) for line in ended.stdout.splitlines() if line.startswith("{")]
+        began = [line["began"] for line in records if "began" in line]
+        problems += [line for line in records if "problem" in line]
         done += len(began)
         if ended.returncode == 0:
             break

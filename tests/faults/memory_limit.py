@@ -1,9 +1,10 @@
-"""Run predictions in a child process whose private memory the operating system limits.
+"""Processes whose private memory the operating system limits.
 
 After the imports and a warm-up, RLIMIT_DATA is set to the private writable memory that the process has (VmData, which
-includes reservations) plus a bound. Memory-mapped files do not count. A prediction that needs more fails, whatever the
-load of the machine, because nothing is sampled over time. As a script: a run, a folder of few bags for the warm-up, the
-folder to predict, the bound in bytes, and the ways to predict.
+includes reservations) plus a bound. Memory-mapped files do not count. A process that needs more fails to allocate,
+whatever the load of the machine, because nothing is sampled over time. As a script, this predicts bags with a limit;
+the arguments are a run, a folder of few bags for the warm-up, the folder to predict, the bound in bytes, and the ways
+to predict.
 """
 
 import contextlib
@@ -16,21 +17,23 @@ from pathlib import Path
 
 import pytest
 
-STATUS = Path("/proc/self/status")
 OUT_OF_MEMORY = 3
-needs_linux = pytest.mark.skipif(not STATUS.exists(), reason="RLIMIT_DATA covers all private memory on Linux only")
+ONE_ARENA = {"OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
+needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_DATA covers all private memory on Linux only")
 
 
-def private_memory():
-    """Bytes of private writable memory of this process, including reservations."""
-    lines = STATUS.read_text(encoding="ascii").splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith("VmData")) * 1024
+def limit_growth(bound, pid=0):
+    """Let a process (0: this one) allocate at most this many bytes of private memory from now on."""
+    lines = Path(f"/proc/{pid or 'self'}/status").read_text(encoding="ascii").splitlines()
+    size = next(int(line.split()[1]) for line in lines if line.startswith("VmData")) * 1024
+    hard = resource.prlimit(pid, resource.RLIMIT_DATA)[1]
+    resource.prlimit(pid, resource.RLIMIT_DATA, (size + bound, hard))
 
 
-def fits_into_memory(run, few, bags, bound, *ways):
-    """Whether the bags can be predicted in every one of these ways with this many bytes of additional memory."""
-    arguments = [sys.executable, __file__, run, few, bags, bound, *ways]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"}
+def can_predict_within(bound, run, warm_up, bags, *ways):
+    """Whether the bags can be predicted in all of these ways with this many bytes of additional memory."""
+    arguments = [sys.executable, __file__, run, warm_up, bags, bound, *ways]
+    environment = {**os.environ, **ONE_ARENA}
     result = subprocess.run(list(map(str, arguments)), capture_output=True, text=True, check=False, env=environment)
     assert result.returncode in (0, OUT_OF_MEMORY), result.stderr
     return result.returncode == 0
@@ -62,21 +65,20 @@ def predict_by_command(run, folder):
                 raise RuntimeError(message.getvalue()) from None
 
 
-def read_everything(run, folder):
-    """Load the whole folder into memory: the check that the limit works."""
+def read_all_instances(run, folder):
+    """Load all instances into memory, to check that the limit is effective."""
     import numpy as np
 
     assert np.array(np.load(folder / "instances.npy", mmap_mode="r")).size
 
 
-WAYS = {"library": predict_in_python, "command": predict_by_command, "read everything": read_everything}
+WAYS = {"library": predict_in_python, "command": predict_by_command, "all at once": read_all_instances}
 
 if __name__ == "__main__":
-    run, few, bags, bound, *names = sys.argv[1:]
+    run, warm_up, bags, bound, *names = sys.argv[1:]
     for name in names:
-        WAYS[name](Path(run), Path(few))
-    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
-    resource.setrlimit(resource.RLIMIT_DATA, (private_memory() + int(bound), hard))
+        WAYS[name](Path(run), Path(warm_up))
+    limit_growth(int(bound))
     try:
         for name in names:
             WAYS[name](Path(run), Path(bags))

@@ -1,4 +1,4 @@
-"""Real processes of the command line, watched until something happens, and then stopped or killed."""
+"""Real processes of the command line that are watched, stopped, continued and killed."""
 
 import hashlib
 import json
@@ -9,20 +9,22 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
 import safetensors
 
 HERE = Path(__file__).parent
-LIMIT = 120  # seconds
+DEADLINE = 240  # seconds until a test gives up waiting
+needs_proc = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="the workers are found in /proc")
 
 
-class Nursery:
-    """Starts processes quickly (see ``nursery.py``)."""
+class ForkServer:
+    """Starts processes quickly (see ``fork_server.py``)."""
 
     def __init__(self, folder):
-        self.folder, self.born = folder, []
+        self.folder, self.children = folder, []
         environment = {**os.environ, "PYTHONPATH": str(HERE.parent), "OMP_NUM_THREADS": "1"}
         self.process = subprocess.Popen(
-            [sys.executable, str(HERE / "nursery.py")],
+            [sys.executable, str(HERE / "fork_server.py")],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -30,104 +32,116 @@ class Nursery:
         )
         assert self.process.stdout.readline() == "ready\n"
 
-    def ask(self, **request):
+    def request(self, **request):
         print(json.dumps(request), file=self.process.stdin, flush=True)
         return json.loads(self.process.stdout.readline())
 
-    def start(self, words, folder, call="bagwise.cli:main"):
+    def start(self, arguments, folder, call="bagwise.cli:main"):
         """Start a command in a folder."""
-        said = self.folder / f"said-{len(self.born)}"
-        words = ["bagwise", *map(str, words)]
-        self.born.append(Child(self, self.ask(call=call, words=words, folder=str(folder), said=str(said)), said))
-        return self.born[-1]
+        output = self.folder / f"output-{len(self.children)}"
+        arguments = ["bagwise", *map(str, arguments)]
+        pid = self.request(call=call, arguments=arguments, folder=str(folder), output=str(output))
+        self.children.append(Child(self, pid, output))
+        return self.children[-1]
 
-    def run(self, words, folder):
-        """Run a command to its good end."""
-        child = self.start(words, folder)
-        assert child.wait() == 0, child.said.read_text()
+    def start_with_signal(self, arguments, folder, in_worker=False, **trigger):
+        """Start a command that sends a signal to itself, or to one of its workers (see ``interruption.py``)."""
+        function = "run_with_signal_in_worker" if in_worker else "run_with_signal"
+        return self.start([*arguments, json.dumps(trigger)], folder, call=f"faults.interruption:{function}")
+
+    def start_and_stop(self, arguments, folder, **trigger):
+        """Start a command and wait until it has stopped itself; it is alive, and goes on when it is continued."""
+        child = self.start_with_signal(arguments, folder, **trigger)
+        assert child.wait() == "stopped", child.output.read_text()
+        return child
+
+    def run(self, arguments, folder):
+        """Run a command that must succeed."""
+        child = self.start(arguments, folder)
+        assert child.wait() == 0, child.output.read_text()
 
     def close(self):
-        for child in self.born:
+        for child in self.children:
             child.kill()
         self.process.communicate()
 
 
 class Child:
-    """A process of the nursery; exit codes are those of ``subprocess``."""
+    """A process of the fork server; exit codes are those of ``subprocess``."""
 
-    def __init__(self, nursery, pid, said):
-        self.nursery, self.pid, self.said, self.code = nursery, pid, said, None
+    def __init__(self, server, pid, output):
+        self.server, self.pid, self.output, self.code = server, pid, output, None
 
     def poll(self):
-        if self.code is None:
-            self.code = self.nursery.ask(wait=self.pid, now=True)
-        return self.code
+        return self._request(block=False)
 
     def wait(self):
+        """Wait for the end of the process and return its exit code, or "stopped" if it stops before."""
+        return self._request(block=True)
+
+    def _request(self, block):
         if self.code is None:
-            self.code = self.nursery.ask(wait=self.pid, now=False)
+            code = self.server.request(wait=self.pid, block=block)
+            if code == "stopped":
+                return code
+            self.code = code
         return self.code
 
     def send(self, number):
-        if self.poll() is None:
-            os.kill(self.pid, number)
+        os.kill(self.pid, number)
+
+    def resume(self):
+        """Continue after a stop."""
+        self.send(signal.SIGCONT)
 
     def kill(self):
-        """The process, and whatever it started."""
-        if self.poll() is None:
+        """Kill the process and its workers."""
+        if self.code is None and self.poll() in (None, "stopped"):
             os.killpg(self.pid, signal.SIGKILL)
-            self.wait()
+            while self.wait() == "stopped":
+                pass
 
-    def wait_until(self, happened):
-        """Wait for something that the process does."""
-        end = time.monotonic() + LIMIT
-        while not happened():
-            assert self.poll() is None, f"it ended before: {self.said.read_text()}"
-            assert time.monotonic() < end, "nothing happened"
+    def wait_until(self, condition):
+        """Wait until a condition holds while the process runs."""
+        end = time.monotonic() + DEADLINE
+        while not condition():
+            assert self.poll() is None, f"the process ended first: {self.output.read_text()}"
+            assert time.monotonic() < end, f"nothing happened in {DEADLINE} seconds"
             time.sleep(0.002)
 
 
-def kill_in_work(child, state, moment):
-    """Kill a process a while after it has changed what ``state`` sees."""
-    before = state()
-    child.wait_until(lambda: state() != before)
-    time.sleep(moment)
-    child.kill()
-    assert child.code == -signal.SIGKILL, "it ended before it was killed"
-
-
-def epochs_of(checkpoint):
-    """The epochs that a checkpoint holds, after its SHA-256 was computed here, by the letter of its description."""
+def read_epoch(checkpoint):
+    """Number of epochs in a checkpoint, whose SHA-256 is computed here independently; 0 without a checkpoint."""
     if not checkpoint.exists():
         return 0
     with safetensors.safe_open(checkpoint, framework="np") as file:
-        written = file.metadata()
-        digest = hashlib.sha256(written["state"].encode())
+        metadata = file.metadata()
+        digest = hashlib.sha256(metadata["state"].encode())
         for name in sorted(file.keys()):
             digest.update(name.encode() + file.get_tensor(name).tobytes())
-    assert digest.hexdigest() == written["sha256"], "the checkpoint is damaged"
-    return json.loads(written["state"])["epoch"]
+    assert digest.hexdigest() == metadata["sha256"], "the checkpoint is damaged"
+    return json.loads(metadata["state"])["epoch"]
 
 
-def workers_of(pid):
-    """The worker processes of a process."""
+def find_workers(pid):
+    """Process ids of the workers of a process."""
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return [int(child) for child in children if b"LokyProcess" in _words_of(child)]
+    return [int(child) for child in children if b"LokyProcess" in _read_command_line(child)]
 
 
-def lives(pid):
-    """Whether a process runs; what is dead, but not yet fetched, has no words any more."""
-    return _words_of(pid) != b""
+def is_running(pid):
+    """Whether a process runs; the command line of a zombie is empty."""
+    return _read_command_line(pid) != b""
 
 
-def _words_of(pid):
+def _read_command_line(pid):
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes()
     except (FileNotFoundError, ProcessLookupError):
         return b""
 
 
-def left_behind(folder):
-    """Temporary files and locks; a folder may vanish while they are looked for."""
-    paths = [Path(place, name) for place, folders, files in os.walk(folder) for name in (*folders, *files)]
+def find_leftovers(folder):
+    """Temporary files and locks; a folder may vanish during the search."""
+    paths = [Path(parent, name) for parent, folders, files in os.walk(folder) for name in (*folders, *files)]
     return [path for path in paths if path.name.startswith(".") or path.suffix == ".lock"]

@@ -1,7 +1,7 @@
-"""Commands on a real small disk: a tmpfs in a mount namespace of its own, which nobody else sees and which ends so.
+"""Commands on a real small disk: a tmpfs in its own mount namespace, which no other process sees.
 
-As a script, in such a namespace: every command runs once with room enough, then with a share of what it took, then on a
-disk that cannot be written; what it said and left behind is printed as JSON.
+As a script, in such a namespace: every command runs once with enough space, then with fractions of the space that it
+took, then on a read-only disk. Messages and remaining files are printed as JSON.
 """
 
 import contextlib
@@ -15,130 +15,128 @@ import sys
 from pathlib import Path
 
 SIZE = 16 << 20
-MOUNTED = f'mount -t tmpfs -o size={SIZE} none "$1" && shift && exec "$@"'
-REPLACING = ("import", "report", "explain", "list", "predict")  # what stood there stays, or is replaced as a whole
+MOUNT = f'mount -t tmpfs -o size={SIZE} none "$1" && shift && exec "$@"'
+REPLACING = ("import", "report", "explain", "list", "predict")  # commands that replace the output of an earlier run
 
 
 def in_namespace(disk, *command):
-    """Run a command that finds an empty small disk at a path."""
-    words = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", MOUNTED, "sh", disk, *command]
-    return subprocess.run([str(word) for word in words], capture_output=True, text=True, check=False, timeout=1700)
+    """Run a command with an empty small disk mounted at a path."""
+    arguments = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", MOUNT, "sh", disk, *command]
+    return subprocess.run([str(argument) for argument in arguments], capture_output=True, text=True, check=False)
 
 
-def why_not(folder):
-    """Why there can be no small disk here, or nothing."""
+def find_obstacle(folder):
+    """Why a small disk cannot be mounted here, or an empty string."""
     if shutil.which("unshare") is None:
-        return "there is no unshare here"
+        return "unshare is not installed"
     return in_namespace(folder, "true").stderr.strip()
 
 
-def commands(material, disk):
-    """What is typed, by the name of the command; every output lies on the disk."""
-    bags, run = material / "bags", material / "run"
+def make_commands(inputs, disk):
+    """Arguments by name of the command; every output is on the disk."""
+    bags, run = inputs / "bags", inputs / "run"
     network = ["--epochs", "2", "--batch-size", "4", "--engine", "torch", "--seed", "1"]
     tables = ["--out", disk / "bags.csv", "--weights", disk / "weights.csv", "--groups", disk / "groups.csv"]
-    labels = ["--labels", material / "labels.csv"]
+    labels = ["--labels", inputs / "labels.csv"]
     return {
         "train": ["train", bags, disk / "run", *network],
         "compare": ["compare", bags, "--methods", "attention,MI-Kernel", "--folds", "2", "--out", disk / "c", *network],
         "reproduce": ["reproduce", "tiny", "--repeats", "1", "--out", disk / "paper"],
-        "import": ["import", material / "clam" / "features", *labels, "--out", disk / "bags", "--overwrite"],
-        "tile": ["tile", material / "slides", "--out", disk / "cut", "--size", "32", "--mpp", "1.0"],
+        "import": ["import", inputs / "clam" / "features", *labels, "--out", disk / "bags", "--overwrite"],
+        "tile": ["tile", inputs / "slides", "--out", disk / "cut", "--size", "32", "--mpp", "1.0"],
         "extract": ["extract", disk / "tiles", "--out", disk / "bags", "--batch-size", "4"],
         "report": ["report", run, "--out", disk / "report.html"],
-        "explain": ["explain", run, "--bag", "bag-4", "--out", disk / "why"],
+        "explain": ["explain", run, "--bag", "bag-4", "--out", disk / "explanation"],
         "list": ["explain", run, "--out", disk / "list.csv"],
         "predict": ["predict", run, bags, *tables],
-        "fetch": ["data", "fetch", "musk1", "--from", material / "musk"],
+        "fetch": ["data", "fetch", "musk1", "--from", inputs / "musk"],
     }
 
 
-def give(arguments):
-    """Run a command line in this process; its exit code and what it said to standard error."""
+def run_command(arguments):
+    """Run a command in this process; return its exit code and its standard error."""
     from bagwise.cli.entry_point import main
 
-    said = io.StringIO()
+    error = io.StringIO()
     sys.argv = ["bagwise", *map(str, arguments)]
-    with contextlib.redirect_stderr(said), contextlib.redirect_stdout(io.StringIO()):
+    with contextlib.redirect_stderr(error), contextlib.redirect_stdout(io.StringIO()):
         try:
             main()
-        except SystemExit as ended:
-            return ended.code or 0, said.getvalue()
-    return 0, said.getvalue()
+        except SystemExit as end:
+            return end.code or 0, error.getvalue()
+    return 0, error.getvalue()
 
 
-class Bench:
-    """The disk, and one command on it again and again."""
+class DiskTrial:
+    """One command, run repeatedly with different amounts of free space."""
 
-    def __init__(self, material, disk, name):
-        self.material, self.disk, self.name = material, disk, name
-        self.words = commands(material, disk)[name]
+    def __init__(self, inputs, disk, name):
+        self.inputs, self.disk, self.name = inputs, disk, name
+        self.arguments = make_commands(inputs, disk)[name]
 
-    def report(self, shares):
-        """A record of every attempt."""
+    def run_all(self, fractions):
+        """Records of the runs with these fractions of the space that the command takes, and on a read-only disk."""
         self.clear()
-        before = self.free()
-        code, said = give(self.words)
-        assert code == 0, (self.name, said)
-        self.whole, self.taken = self.contents(), before - self.free()
-        return [*(self.attempt(share) for share in shares), self.unwritable()]
+        before = self.measure_free_space()
+        code, error = run_command(self.arguments)
+        assert code == 0, (self.name, error)
+        self.complete, self.taken = self.hash_files(), before - self.measure_free_space()
+        return [*(self.run_with_fraction(fraction) for fraction in fractions), self.run_read_only()]
 
-    def attempt(self, share):
-        """With so much of the room that it takes; then with room again."""
+    def run_with_fraction(self, fraction):
+        """Run with this fraction of the space, and again with enough space."""
         if self.name not in REPLACING:
             self.clear()
         with (self.disk / "ballast").open("wb") as stream:
-            stream.write(bytes(self.free() - int(self.taken * share)))
-        record = self.tried()
+            stream.write(bytes(self.measure_free_space() - int(self.taken * fraction)))
+        record = self.run_once()
         (self.disk / "ballast").unlink()
-        again, _ = give([*self.words, *(["--resume"] if self.name == "train" and self.begun("run") else [])])
-        return {**record, "share": share, "again": again, "missing": sorted(self.whole.keys() - self.contents().keys())}
+        resume = self.name == "train" and (self.disk / "run" / "parameters.json").exists()
+        code, _ = run_command([*self.arguments, *(["--resume"] if resume else [])])
+        missing = sorted(self.complete.keys() - self.hash_files().keys())
+        return {**record, "fraction": fraction, "second_code": code, "missing": missing}
 
-    def unwritable(self):
-        """On a disk that is mounted to be read alone."""
+    def run_read_only(self):
         if self.name not in REPLACING:
             self.clear()
-        self.mount("ro")
-        record = self.tried()
-        self.mount("rw")
-        return {**record, "share": None}
+        self.remount("ro")
+        record = self.run_once()
+        self.remount("rw")
+        return {**record, "fraction": None}
 
-    def tried(self):
-        before = self.contents()
-        code, said = give(self.words)
-        after = self.contents()
+    def run_once(self):
+        before = self.hash_files()
+        code, error = run_command(self.arguments)
+        after = self.hash_files()
         return {
             "command": self.name,
             "code": code,
-            "said": said,
+            "error": error,
             "changed": [path for path, content in before.items() if after.get(path) != content],
-            "strange": sorted(after.keys() - before.keys() - self.whole.keys()),
-            "hollow": self.hollow(),
+            "unexpected": sorted(after.keys() - before.keys() - self.complete.keys()),
+            "empty_folders": self.find_empty_folders(),
         }
 
-    def hollow(self):
-        """Folders without anything; those of features are left, because other processes may be about to use them."""
+    def find_empty_folders(self):
+        """Empty folders, except those of features, which other processes may be about to use."""
         folders = [path for path in self.disk.rglob("*") if path.is_dir() and not any(path.iterdir())]
         return [str(path) for path in folders if not path.name.startswith("features-")]
-
-    def begun(self, folder):
-        return (self.disk / folder / "parameters.json").exists()
 
     def clear(self):
         for path in self.disk.iterdir():
             shutil.rmtree(path) if path.is_dir() else path.unlink()
         if self.name == "extract":
-            shutil.copytree(self.material / "tiles", self.disk / "tiles")
+            shutil.copytree(self.inputs / "tiles", self.disk / "tiles")
 
-    def free(self):
-        found = os.statvfs(self.disk)
-        return found.f_bavail * found.f_frsize
+    def measure_free_space(self):
+        status = os.statvfs(self.disk)
+        return status.f_bavail * status.f_frsize
 
-    def mount(self, how):
-        subprocess.run(["mount", "-o", f"remount,{how}", self.disk], check=True)
+    def remount(self, mode):
+        subprocess.run(["mount", "-o", f"remount,{mode}", self.disk], check=True)
 
-    def contents(self):
-        """Every file of the disk, hidden ones too, and the hash of what it holds."""
+    def hash_files(self):
+        """The SHA-256 of every file on the disk, including hidden files."""
         return {
             path.relative_to(self.disk).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
             for path in self.disk.rglob("*")
@@ -147,7 +145,7 @@ class Bench:
 
 
 def add_tiny_recipe():
-    """An experiment that takes a second, beside those of the paper."""
+    """A recipe that takes a second."""
     from bagwise.evaluation.comparison.plan import make_plan
     from bagwise.paper.recipes import RECIPES, Recipe, Setting
 
@@ -159,9 +157,9 @@ def add_tiny_recipe():
 
 
 if __name__ == "__main__":
-    place, small, shares, *names = sys.argv[1:]
-    os.environ["BAGWISE_DATA"] = str(Path(small) / "home")
+    inputs, disk, listed_fractions, *names = sys.argv[1:]
+    os.environ["BAGWISE_DATA"] = str(Path(disk) / "home")
     add_tiny_recipe()
-    parts = [float(share) for share in shares.split(",")]
-    records = [record for name in names for record in Bench(Path(place), Path(small), name).report(parts)]
+    fractions = [float(fraction) for fraction in listed_fractions.split(",")]
+    records = [record for name in names for record in DiskTrial(Path(inputs), Path(disk), name).run_all(fractions)]
     json.dump(records, sys.stdout)

@@ -1,54 +1,42 @@
-"""Two writers in one run folder: the second is told pid and host of the first; a dead lock is reclaimed."""
+"""Two writers in one folder: the second is rejected with the pid and host of the first; the lock of a dead process is
+taken over.
+"""
 
-import signal
 import socket
-
-import pytest
 
 from bagwise.io.locking import LOCK_FILE
 from bagwise.io.manifest import find_damage
 from command_line import refusal
-from faults.processes import left_behind
-from faults.tiny_experiment import UNITS, add_to_recipes, numbers, words
+from faults.processes import find_leftovers
+from faults.tiny_recipe import N_UNITS, add_to_recipes, make_command, read_units
 
-TRAIN = ("train", "needles", "run", "--epochs", "30", "--engine", "torch", "--data-option", "n_bags=20", "--quiet")
-
-
-@pytest.fixture
-def halted(nursery, tmp_path):
-    """Starts a command and halts it, alive, once something has happened."""
-
-    def begin(command, happened):
-        child = nursery.start(command, tmp_path)
-        child.wait_until(happened)
-        child.send(signal.SIGSTOP)
-        return child
-
-    return begin
+TRAIN = ("train", "needles", "run", "--epochs", "3", "--engine", "torch", "--data-option", "n_bags=20", "--quiet")
 
 
-def test_a_run_has_one_writer_and_goes_on_when_it_is_dead(tmp_path, nursery, halted):
+def test_train_names_the_first_writer_and_resumes_when_it_is_dead(tmp_path, fork_server):
     run = tmp_path / "run"
-    first = halted(TRAIN, (run / "checkpoint.safetensors").exists)
-    told = f"run is being written by process {first.pid} on {socket.gethostname()}"
-    for attempt in (TRAIN, (*TRAIN, "--resume"), ("train", "digits", "run")):
-        assert told in refusal(*attempt, cwd=tmp_path)
+    trigger = {"operation": "os.rename", "pattern": "*/checkpoint.safetensors", "count": 2}
+    first = fork_server.start_and_stop(TRAIN, tmp_path, **trigger)
+    message = f"run is being written by process {first.pid} on {socket.gethostname()}"
+    for second in (TRAIN, (*TRAIN, "--resume"), ("train", "digits", "run")):
+        assert message in refusal(*second, cwd=tmp_path)
     first.kill()
     assert (run / LOCK_FILE).exists()
-    nursery.run([*TRAIN, "--resume"], tmp_path)
-    assert find_damage(run) == left_behind(tmp_path) == []
+    fork_server.run([*TRAIN, "--resume"], tmp_path)
+    assert find_damage(run) == find_leftovers(tmp_path) == []
 
 
-def test_a_comparison_has_one_writer_and_its_neighbours_are_free(tmp_path, nursery, halted):
+def test_reproduce_and_compare_name_the_first_writer_of_a_comparison_only(tmp_path, fork_server):
     add_to_recipes()
-    place = tmp_path / "out" / "tiny" / "one"
-    first = halted(words(1), lambda: any(place.rglob("units/*/*.json")))
-    told = f"draw-0 is being written by process {first.pid} on {socket.gethostname()}"
-    assert told in refusal(*words(1), cwd=tmp_path)
+    folder = tmp_path / "out" / "tiny" / "one"
+    trigger = {"operation": "os.rename", "pattern": "*/units/*.json", "count": 2}
+    first = fork_server.start_and_stop(make_command(1), tmp_path, **trigger)
+    message = f"draw-0 is being written by process {first.pid} on {socket.gethostname()}"
+    assert message in refusal(*make_command(1), cwd=tmp_path)
     compare = ("compare", "needles", "--methods", "naive", "--folds", "2", "--quiet", "--out")
-    assert told in refusal(*compare, place / "draw-0", cwd=tmp_path)
-    nursery.run([*compare, place / "draw-1"], tmp_path)
+    assert message in refusal(*compare, folder / "draw-0", cwd=tmp_path)
+    fork_server.run([*compare, folder / "draw-1"], tmp_path)
     first.kill()
-    nursery.run(words(1), tmp_path)
-    assert len(numbers(place / "draw-0")) == UNITS
-    assert find_damage(place / "draw-0") == left_behind(tmp_path) == []
+    fork_server.run(make_command(1), tmp_path)
+    assert len(read_units(folder / "draw-0")) == N_UNITS
+    assert find_damage(folder / "draw-0") == find_leftovers(tmp_path) == []

@@ -1,7 +1,6 @@
-"""Truncated, bit-flipped, swapped or missing files of a run or data folder: found by name, never loaded silently.
+"""Truncated, bit-flipped, swapped or missing files of a run or data folder: named by `bagwise check`, never loaded.
 
-Every file that really is in a folder of every kind with a manifest is damaged in each of the ways, the manifest
-itself too. ``bagwise check`` names it and ends with exit code 2, and what loads the folder refuses it.
+Every file in a folder of every kind with a manifest is damaged in each way, including the manifest itself.
 """
 
 import json
@@ -30,7 +29,7 @@ LOADERS = {
     "model": BagEstimator.load,
     "bags": load_bags,
     "comparison": Comparison,
-}  # nothing loads the last
+}  # an explanation is never loaded
 
 
 def make_run(folder, seed):
@@ -51,84 +50,85 @@ def make_comparison(folder, seed):
 
 
 @pytest.fixture(scope="module")
-def places(tmp_path_factory):
-    """A folder of each kind, and its twin: the same with another seed."""
-    folder = tmp_path_factory.mktemp("whole")
-    for twin, seed in (("one", 1), ("two", 2)):
-        run = make_run(folder / twin / "run", seed)
-        shutil.copytree(run.folder / "model", folder / twin / "model")
-        make_bags(folder / twin / "bags", seed)
-        make_comparison(folder / twin / "comparison", seed)
-        why = ("explain", run.folder, "--bag", run.predictions[0]["bag"], "--out", folder / twin / "explanation")
-        run_quietly(*why, cwd=folder)
-    return folder
+def folders(tmp_path_factory):
+    """The folders "one" and "two", each with a folder of every kind; they differ in the seed."""
+    folders = tmp_path_factory.mktemp("intact")
+    for name, seed in (("one", 1), ("two", 2)):
+        folder = folders / name
+        run = make_run(folder / "run", seed)
+        shutil.copytree(run.folder / "model", folder / "model")
+        make_bags(folder / "bags", seed)
+        make_comparison(folder / "comparison", seed)
+        explain = ("explain", run.folder, "--bag", run.predictions[0]["bag"], "--out", folder / "explanation")
+        run_quietly(*explain, cwd=folder)
+    return folders
 
 
-def cut(file, other, draws):
-    file.write_bytes(file.read_bytes()[: draws.choice([0, -2, file.stat().st_size // 2])])
+def truncate(file, other, random_source):
+    file.write_bytes(file.read_bytes()[: random_source.choice([0, -2, file.stat().st_size // 2])])
 
 
-def flip(file, other, draws):
+def flip(file, other, random_source):
     content = bytearray(file.read_bytes())
-    content[draws.randrange(len(content))] ^= 1 << draws.randrange(8)
+    content[random_source.randrange(len(content))] ^= 1 << random_source.randrange(8)
     file.write_bytes(content)
 
 
-def remove(file, other, draws):
+def remove(file, other, random_source):
     file.unlink()
 
 
-def swap(file, other, draws):
-    """With the file of the same name of the twin, as long or not."""
+def swap(file, other, random_source):
+    """Replace the file by that of the same name in the other folder."""
     shutil.copyfile(other, file)
 
 
-WAYS = {way.__name__: way for way in (cut, flip, remove, swap)}
+DAMAGES = {damage.__name__: damage for damage in (truncate, flip, remove, swap)}
 
 
-def check_every_file(places, kind, way, work, draws):
-    """Damage each file in turn: `check` names it, and it is not loaded."""
-    whole, twin = places / "one" / kind, places / "two" / kind
-    names = sorted(path.relative_to(whole).as_posix() for path in whole.rglob("*") if path.is_file())
+def check_every_file(folders, kind, damage, work, random_source):
+    """Damage each file in turn: `bagwise check` names it, and the folder is not loaded."""
+    intact, other = folders / "one" / kind, folders / "two" / kind
+    names = sorted(path.relative_to(intact).as_posix() for path in intact.rglob("*") if path.is_file())
     for name in names:
-        folder = shutil.copytree(whole, work / kind, dirs_exist_ok=True)
-        WAYS[way](folder / name, twin / name, draws)
-        if (folder / name).exists() and (folder / name).read_bytes() == (whole / name).read_bytes():
-            continue  # both twins have the same, and nothing is damaged
-        assert name in refusal("check", folder, cwd=work) or name == MANIFEST  # which may accuse what it speaks of
-        begun = kind == "comparison" and not (folder / MANIFEST).exists()  # one that was cut is read as far as it went
-        if kind in LOADERS and not begun:
+        folder = shutil.copytree(intact, work / kind, dirs_exist_ok=True)
+        DAMAGES[damage](folder / name, other / name, random_source)
+        if (folder / name).exists() and (folder / name).read_bytes() == (intact / name).read_bytes():
+            continue  # the file is the same in both folders
+        message = refusal("check", folder, cwd=work)
+        assert name in message or name == MANIFEST  # a damaged manifest may name the file of a damaged entry instead
+        unfinished = kind == "comparison" and not (folder / MANIFEST).exists()  # can be loaded, like one under way
+        if kind in LOADERS and not unfinished:
             with pytest.raises(InputError, match=kind):
                 LOADERS[kind](folder)
 
 
-def listed(folder):
+def read_entries(folder):
     return json.loads((folder / MANIFEST).read_text())["files"]
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("damage", DAMAGES)
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_file_of_every_folder_is_watched(places, tmp_path, kind, way):
-    check_every_file(places, kind, way, tmp_path, random.Random(f"{kind} {way}"))
+def test_check_and_loaders_detect_damage_of_every_file(folders, tmp_path, kind, damage):
+    check_every_file(folders, kind, damage, tmp_path, random.Random(f"{kind} {damage}"))
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("seed", range(40))
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_bit_counts(places, tmp_path, kind, seed):
-    check_every_file(places, kind, "flip", tmp_path, random.Random(seed))
+def test_check_and_loaders_detect_a_random_flipped_bit_of_every_file(folders, tmp_path, kind, seed):
+    check_every_file(folders, kind, "flip", tmp_path, random.Random(seed))
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_whole_folder_is_whole(places, kind):
-    said = run_quietly("check", places / "one" / kind, cwd=places)
-    assert f"is intact (bagwise {kind})" in said
-    assert kind not in LOADERS or LOADERS[kind](places / "one" / kind) is not None
+def test_check_and_loaders_accept_an_intact_folder(folders, kind):
+    assert f"is intact (bagwise {kind})" in run_quietly("check", folders / "one" / kind, cwd=folders)
+    assert kind not in LOADERS or LOADERS[kind](folders / "one" / kind) is not None
 
 
-def test_every_command_refuses_a_damaged_run(places, tmp_path):
-    run = shutil.copytree(places / "one" / "run", tmp_path / "run")
-    other = places / "two" / "run"
+def test_every_command_rejects_a_damaged_run_and_names_the_file(folders, tmp_path):
+    run = shutil.copytree(folders / "one" / "run", tmp_path / "run")
+    other = folders / "two" / "run"
     flip(run / "weights.npy", None, random.Random(0))
     bag = Run(other).predictions[0]["bag"]
     for command in (
@@ -145,8 +145,8 @@ def test_every_command_refuses_a_damaged_run(places, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
 
 
-def test_every_command_refuses_damaged_bags(places, tmp_path):
-    bags, run = shutil.copytree(places / "one" / "bags", tmp_path / "bags"), places / "one" / "run"
+def test_every_command_rejects_damaged_bags_and_names_the_file(folders, tmp_path):
+    bags, run = shutil.copytree(folders / "one" / "bags", tmp_path / "bags"), folders / "one" / "run"
     flip(bags / "instances.npy", None, random.Random(0))
     for command in (
         ("train", bags, "run"),
@@ -159,11 +159,12 @@ def test_every_command_refuses_damaged_bags(places, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["bags"]
 
 
-def test_a_damaged_comparison_is_not_gone_on_with(places, tmp_path):
-    folder = shutil.copytree(places / "one" / "comparison", tmp_path / "comparison")
-    flip(next((folder / "units").rglob("*.json")), None, random.Random(0))
+def test_compare_methods_does_not_resume_a_damaged_comparison(folders, tmp_path):
+    folder = shutil.copytree(folders / "one" / "comparison", tmp_path / "comparison")
+    unit = next((folder / "units").rglob("*.json"))
+    flip(unit, None, random.Random(0))
     plan = json.loads((folder / "plan.json").read_text())["plan"]
-    with pytest.raises(InputError, match="does not have the recorded SHA-256"):
+    with pytest.raises(InputError, match=f"{unit.name} does not have the recorded SHA-256"):
         compare_methods(folder, make_plan("needles", plan["methods"], options=plan["options"], folds=2, seed=1))
 
 
@@ -171,10 +172,10 @@ def test_a_damaged_comparison_is_not_gone_on_with(places, tmp_path):
 @pytest.mark.parametrize(
     "facts", [{"files": {}}, {"files": None}, {"kind": "bagwise thesis"}, {"kind": None}, {"version": 3}], ids=str
 )
-def test_a_manifest_that_vouches_for_nothing_is_refused(places, tmp_path, kind, facts):
-    folder = shutil.copytree(places / "one" / kind, tmp_path / kind)
+def test_loaders_reject_an_invalid_manifest(folders, tmp_path, kind, facts):
+    folder = shutil.copytree(folders / "one" / kind, tmp_path / kind)
     reseal(folder, **facts)
-    if kind != "comparison" or "files" in facts:  # which is known by its plan, and read as far as it went
+    if kind != "comparison" or "files" in facts:  # a comparison is recognised by its plan
         with pytest.raises(InputError, match=r"not a|lists no files|newer"):
             LOADERS[kind](folder)
     if "files" in facts or facts.get("kind", "") is None:
@@ -182,17 +183,17 @@ def test_a_manifest_that_vouches_for_nothing_is_refused(places, tmp_path, kind, 
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("way", ["above", "absolute", "link"])
-def test_a_manifest_never_leads_out_of_its_folder(places, tmp_path, kind, way):
-    folder = shutil.copytree(places / "one" / kind, tmp_path / kind)
-    outside, name = tmp_path / "outside", sorted(listed(folder))[0]
+@pytest.mark.parametrize("way", ["parent", "absolute", "link"])
+def test_check_and_loaders_reject_entries_outside_the_folder(folders, tmp_path, kind, way):
+    folder = shutil.copytree(folders / "one" / kind, tmp_path / kind)
+    outside, name = tmp_path / "outside", sorted(read_entries(folder))[0]
     shutil.copyfile(folder / name, outside)
-    entry, files = listed(folder)[name], listed(folder)
+    entry, files = read_entries(folder)[name], read_entries(folder)
     if way == "link":
         (folder / name).unlink()
         (folder / name).symlink_to(outside)
     else:
-        name = "../outside" if way == "above" else str(outside)
+        name = "../outside" if way == "parent" else str(outside)
         reseal(folder, files={**files, name: entry})
     assert f"{name} points outside the folder" in refusal("check", folder, cwd=tmp_path)
     if kind in LOADERS:
@@ -201,10 +202,10 @@ def test_a_manifest_never_leads_out_of_its_folder(places, tmp_path, kind, way):
 
 
 @pytest.mark.parametrize("kind", ["run", "model", "bags"])
-def test_a_file_that_the_manifest_is_silent_about_is_not_read(places, tmp_path, kind):
-    whole = places / "one" / kind
+def test_loaders_name_a_file_that_is_missing_from_the_manifest(folders, tmp_path, kind):
+    intact = folders / "one" / kind
     for name in {"run": ("predictions.csv", "metrics.json"), "model": ("model.json",), "bags": ("bags.csv",)}[kind]:
-        folder = shutil.copytree(whole, tmp_path / kind, dirs_exist_ok=True)
-        reseal(folder, files={other: entry for other, entry in listed(whole).items() if other != name})
+        folder = shutil.copytree(intact, tmp_path / kind, dirs_exist_ok=True)
+        reseal(folder, files={other: entry for other, entry in read_entries(intact).items() if other != name})
         with pytest.raises(InputError, match=rf"{name} is not in manifest\.json"):
             LOADERS[kind](folder)

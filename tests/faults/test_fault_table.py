@@ -1,4 +1,4 @@
-"""The table of faults in the documentation names tests that there are."""
+"""The table of faults in the documentation names tests that exist."""
 
 import re
 from pathlib import Path
@@ -6,17 +6,17 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-NAMED = sorted(set(re.findall(r"`(tests/[^`]+)`", (ROOT / "docs" / "faults.md").read_text(encoding="utf-8"))))
+TEXT = (ROOT / "docs" / "faults.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("named", NAMED)
-def test_what_proves_a_row_is_there(named):
-    path, _, test = named.partition("::")
+@pytest.mark.parametrize("reference", sorted(set(re.findall(r"`(tests/[^`]+)`", TEXT))))
+def test_fault_table_names_existing_tests(reference):
+    path, _, test = reference.partition("::")
     assert (ROOT / path).exists()
     assert not test or f"def {test}(" in (ROOT / path).read_text(encoding="utf-8")
 
 
-def test_every_row_is_proven():
-    rows = [line for line in (ROOT / "docs" / "faults.md").read_text(encoding="utf-8").splitlines() if line[:2] == "| "]
+def test_fault_table_names_a_test_in_every_row():
+    rows = [line for line in TEXT.splitlines() if line.startswith("| ")]
     assert len(rows) > 25
     assert all("tests/" in row for row in rows[2:])

@@ -1,4 +1,4 @@
-"""Disk full; read-only folder: old files intact, no stump left, one clear message."""
+"""Full disk and read-only folder: existing files are intact, no partial file remains, one message names the path."""
 
 import json
 import shutil
@@ -22,22 +22,22 @@ from real_data import HOME
 
 pytest.importorskip("openslide")
 MUSK = ORIGINS["musk1"].parts[0]
-NAMES = [name for name in small_disk.commands(Path(), Path()) if name != "fetch" or find_file(MUSK, HOME)]
-QUICK = [name for name in NAMES if name != "reproduce"]  # which is several comparisons
+NAMES = [name for name in small_disk.make_commands(Path(), Path()) if name != "fetch" or find_file(MUSK, HOME)]
+QUICK = [name for name in NAMES if name != "reproduce"]  # it consists of comparisons
 
 
 @pytest.fixture(scope="module")
 def disk(tmp_path_factory):
     folder = tmp_path_factory.mktemp("disk")
-    if reason := small_disk.why_not(folder):
+    if reason := small_disk.find_obstacle(folder):
         pytest.skip(f"no small file system can be mounted: {reason}")
     return folder
 
 
 @pytest.fixture(scope="module")
-def material(tmp_path_factory):
-    """What the commands read: bags, a run, features of another tool, slides, tiles, and a file to fetch."""
-    folder = tmp_path_factory.mktemp("material")
+def inputs(tmp_path_factory):
+    """Inputs of the commands: bags, a run, features of another tool, slides, tiles, and a file to fetch."""
+    folder = tmp_path_factory.mktemp("inputs")
     bags = load_dataset("needles", n_bags=20)
     names = [f"bag-{number}" for number in range(len(bags))]
     save_bags(bags.replace(names=names, groups=names), folder / "bags")
@@ -51,7 +51,7 @@ def material(tmp_path_factory):
         rows.append(f"c{number},s{number},{number % 2}")
     (folder / "labels.csv").write_text("\n".join(rows))
     for name in ("s0", "s1"):
-        write_pyramid(folder / "slides" / f"{name}.tif", stained(), levels=1)
+        write_pyramid(folder / "slides" / f"{name}.tif", paint_tissue(), levels=1)
         tile_to_file(folder / "slides" / f"{name}.tif", folder / "tiles", TilingSettings(size=32, mpp=1.0))
     if found := find_file(MUSK, HOME):
         (folder / "musk").mkdir()
@@ -59,58 +59,58 @@ def material(tmp_path_factory):
     return folder
 
 
-def stained():
+def paint_tissue():
     picture = np.full((768, 768, 3), 230, dtype=np.uint8)
     picture[128:640, 128:640] = np.array(PURPLE) + np.random.default_rng(0).integers(0, 16, (512, 512, 1))
     return picture
 
 
-def records(disk, material, names, shares):
-    given = ",".join(map(str, shares))
-    script = [sys.executable, "-W", "ignore", small_disk.__file__, material, disk, given, *names]
+def run_commands(disk, inputs, names, fractions):
+    listed_fractions = ",".join(map(str, fractions))
+    script = [sys.executable, "-W", "ignore", small_disk.__file__, inputs, disk, listed_fractions, *names]
     result = small_disk.in_namespace(disk, *script)
     assert result.returncode == 0, result.stderr
     return json.loads(result.stdout)
 
 
 @pytest.fixture(scope="module")
-def few(disk, material):
-    return records(disk, material, QUICK, [0.5])
+def quick_records(disk, inputs):
+    return run_commands(disk, inputs, QUICK, [0.5])
 
 
-def told(record):
-    """The one paragraph that a command ended with; a bar of progress may stand before it."""
-    assert record["code"] == 2, record["said"]
-    (said,) = [line for line in record["said"].splitlines() if line.startswith("bagwise: ")]
-    assert record["said"].splitlines()[-1] == said
-    assert ".tmp-" not in said
-    return said
+def get_message(record):
+    """The only message of a command, on its last line; a progress bar may come before it."""
+    assert record["code"] == 2, record["error"]
+    (message,) = [line for line in record["error"].splitlines() if line.startswith("bagwise: ")]
+    assert record["error"].splitlines()[-1] == message
+    assert ".tmp-" not in message
+    return message
 
 
-def check(record, disk):
-    if record["code"] == 0 and record["share"]:  # what it replaces made room
-        assert record["missing"] == record["strange"] == record["hollow"] == []
+def check_record(record, disk):
+    if record["code"] == 0 and record["fraction"]:  # the file that it replaced left enough space
+        assert record["missing"] == record["unexpected"] == record["empty_folders"] == []
         return
-    said = told(record)
-    assert str(disk) in said, "the message names the place"
-    if record["share"] is None:
-        assert "Read-only file system" in said
+    message = get_message(record)
+    assert str(disk) in message
+    if record["fraction"] is None:
+        assert "Read-only file system" in message
     else:
-        assert "free some disk space" in said
-        assert record["again"] == 0, "with room again, the same command goes on to its end"
+        assert "free some disk space" in message
+        assert record["second_code"] == 0, "with enough space, the same command completes"
         assert record["missing"] == []
-    assert record["changed"] == record["strange"] == record["hollow"] == [], record
+    assert record["changed"] == record["unexpected"] == record["empty_folders"] == [], record
 
 
 @pytest.mark.parametrize("name", QUICK)
-def test_without_room_nothing_is_lost_and_nothing_half_done_stays(few, disk, name):
-    for record in few:
+def test_command_on_a_full_or_read_only_disk_loses_nothing_and_names_the_path(quick_records, disk, name):
+    for record in quick_records:
         if record["command"] == name:
-            check(record, disk)
+            check_record(record, disk)
 
 
 @pytest.mark.full
 @pytest.mark.timeout(1800)
-def test_whatever_the_room_is_that_is_left(disk, material):
-    for record in records(disk, material, NAMES, [number / 20 for number in range(20)]):
-        check(record, disk)
+def test_commands_with_any_free_space_lose_nothing_and_name_the_path(disk, inputs):
+    for record in run_commands(disk, inputs, NAMES, [number / 20 for number in range(20)]):
+        check_record(record, disk)

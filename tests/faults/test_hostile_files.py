@@ -1,13 +1,15 @@
-"""Malicious pickle in .pt, objects in npz/npy, h5 external links and virtual sets, `.pt2`: never executed or followed.
+"""Malicious pickles in .pt, object arrays in npz and npy, h5 links and virtual data sets, `.pt2`: never executed,
+never followed.
 
-Every reader of a file that could hold such a thing is given a real one; run, it would make the file ``harm``.
-Links within folders that a manifest seals lead nowhere outside of them (test_damage); in other folders, of features or
-of images, a link is the user's own and is read like the file it names.
+Every reader of a file that could hold a payload gets one; if executed, it would create the file "harm". Symbolic links
+in folders with a manifest must stay within the folder (test_damaged_files.py). In other folders, of features or of
+images, a link belongs to the user and is read like the file that it points to.
 """
 
 import pickle
 import shutil
 import zipfile
+from itertools import product
 
 import h5py
 import numpy as np
@@ -34,8 +36,8 @@ from resealing import reseal
 NEEDLES = load_dataset("needles", n_bags=12)
 
 
-class Harm:
-    """Unpickled, it makes a file."""
+class OpenPayload:
+    """Creates a file when it is unpickled."""
 
     def __init__(self, path):
         self.path = path
@@ -44,102 +46,102 @@ class Harm:
         return (open, (str(self.path), "w"))
 
 
-class Evaluated(Harm):
+class EvalPayload(OpenPayload):
     def __reduce__(self):
         return (eval, (f"open({str(self.path)!r}, 'w')",))
 
 
-def pickled(path, harm):
-    path.write_bytes(pickle.dumps(harm))
+def write_pickle(path, payload):
+    path.write_bytes(pickle.dumps(payload))
 
 
-def zipped(path, harm):
-    torch.save(harm, path)
+def write_pt(path, payload):
+    torch.save(payload, path)
 
 
-def legacy(path, harm):
-    torch.save({"features": torch.eye(2), "more": harm}, path, _use_new_zipfile_serialization=False)
+def write_legacy_pt(path, payload):
+    torch.save({"features": torch.eye(2), "more": payload}, path, _use_new_zipfile_serialization=False)
 
 
-def as_pt2(path, harm):
-    """The layout of torch.export: pickles beside code, in a zip."""
+def write_pt2(path, payload):
+    """The layout of torch.export: pickles and code in a zip archive."""
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("archive/archive_format", "pt2")
-        archive.writestr("archive/data.pkl", pickle.dumps(harm))
-        archive.writestr("archive/data/sample_inputs/model.pt", pickle.dumps(harm))
-        archive.writestr("archive/code/__main__.py", f"open({str(harm.path)!r}, 'w')")
+        archive.writestr("archive/data.pkl", pickle.dumps(payload))
+        archive.writestr("archive/data/sample_inputs/model.pt", pickle.dumps(payload))
+        archive.writestr("archive/code/__main__.py", f"open({str(payload.path)!r}, 'w')")
         archive.writestr("archive/version", "3")
 
 
-def objects_npy(path, harm):
-    np.save(path, np.array([harm], dtype=object), allow_pickle=True)
+def write_object_npy(path, payload):
+    np.save(path, np.array([payload], dtype=object), allow_pickle=True)
 
 
-def objects_npz(path, harm):
-    np.savez(path.with_suffix(".npz"), np.array([harm], dtype=object))
+def write_object_npz(path, payload):
+    np.savez(path.with_suffix(".npz"), np.array([payload], dtype=object))
     path.with_suffix(".npz").rename(path)
 
 
-FORGERIES = (pickled, zipped, legacy, as_pt2, objects_npy, objects_npz)
+WRITERS = (write_pickle, write_pt, write_legacy_pt, write_pt2, write_object_npy, write_object_npz)
 
 
-def of_pt(folder):
+def prepare_pt(folder):
     return folder / "a.pt", lambda: read_tensor(folder / "a.pt")
 
 
-def of_npy(folder):
+def prepare_npy(folder):
     return folder / "a.npy", lambda: read_npy(folder / "a.npy")
 
 
-def of_npz(folder):
+def prepare_npz(folder):
     return folder / "a.npz", lambda: read_npz(folder / "a.npz", "arr_0")
 
 
-def of_mat(folder):
+def prepare_mat(folder):
     return folder / "a.mat", lambda: read_prtools(folder / "a.mat")
 
 
-def of_parquet(folder):
+def prepare_parquet(folder):
     return folder / "a.parquet", lambda: read_table(folder / "a.parquet")
 
 
-def of_clam(folder):
-    place = clam_slide(folder, "s", features(), grid(), as_tensor=True)
-    return place / "pt_files" / "s.pt", lambda: open_feature_folder(place).features.read("s")
+def prepare_clam(folder):
+    written = clam_slide(folder, "s", features(), grid(), as_tensor=True)
+    return written / "pt_files" / "s.pt", lambda: open_feature_folder(written).features.read("s")
 
 
-def of_clam_h5(folder):
-    place = clam_slide(folder, "s", features(), grid())
-    return place / "h5_files" / "s.h5", lambda: open_feature_folder(place).features.read("s")
+def prepare_clam_h5(folder):
+    written = clam_slide(folder, "s", features(), grid())
+    return written / "h5_files" / "s.h5", lambda: open_feature_folder(written).features.read("s")
 
 
-def of_slideflow(folder):
-    place = slideflow_slide(folder, "s", features(), grid() + 128)
-    return place / "s.pt", lambda: open_feature_folder(place, mpp=0.5).features.read("s")
+def prepare_slideflow(folder):
+    written = slideflow_slide(folder, "s", features(), grid() + 128)
+    return written / "s.pt", lambda: open_feature_folder(written, mpp=0.5).features.read("s")
 
 
-def of_slideflow_index(folder):
-    place = slideflow_slide(folder, "s", features(), grid() + 128)
-    return place / "s.index.npz", lambda: open_feature_folder(place, mpp=0.5).features.read("s")
+def prepare_slideflow_index(folder):
+    written = slideflow_slide(folder, "s", features(), grid() + 128)
+    return written / "s.index.npz", lambda: open_feature_folder(written, mpp=0.5).features.read("s")
 
 
-def of_bags(folder):
+def prepare_bags(folder):
     save_bags(NEEDLES, folder / "bags")
     return folder / "bags" / "instances.npy", lambda: (reseal(folder / "bags"), load_bags(folder / "bags"))
 
 
-def of_offsets(folder):
+def prepare_offsets(folder):
     save_bags(NEEDLES, folder / "bags")
     return folder / "bags" / "offsets.npy", lambda: (reseal(folder / "bags"), load_bags(folder / "bags"))
 
 
-def of_model(folder):
+def prepare_model(folder):
     BagClassifier(epochs=1, random_state=0, engine="torch").fit(NEEDLES, NEEDLES.labels).save(folder / "model")
-    place = folder / "model"
-    return place / "model.safetensors", lambda: (reseal(place), BagEstimator.load(place))
+    written = folder / "model"
+    return written / "model.safetensors", lambda: (reseal(written), BagEstimator.load(written))
 
 
-def of_classifier(folder):
+def prepare_classifier(folder):
     """The part of a model that skops reads."""
     PooledClassifier(random_state=0).fit(NEEDLES, NEEDLES.labels).save(folder / "model")
 
@@ -155,30 +157,32 @@ def of_classifier(folder):
     return folder / "classifier", load
 
 
-def of_checkpoint(folder):
+def prepare_checkpoint(folder):
     model = BagClassifier(epochs=1, random_state=0, engine="torch")
     path = folder / "checkpoint.safetensors"
     return path, lambda: model.fit(NEEDLES, NEEDLES.labels, checkpoint=path)
 
 
-READERS = {name.removeprefix("of_"): found for name, found in list(globals().items()) if name.startswith("of_")}
+READERS = {
+    name.removeprefix("prepare_"): found for name, found in list(globals().items()) if name.startswith("prepare_")
+}
 
 
 @pytest.mark.parametrize("reader", READERS)
-def test_nothing_in_a_file_is_ever_run(tmp_path, reader):
+def test_readers_reject_payloads_and_never_execute_them(tmp_path, reader):
     path, read = READERS[reader](tmp_path)
-    for forgery in FORGERIES:
-        for harm in (Harm(tmp_path / "harm"), Evaluated(tmp_path / "harm")):
-            forgery(path, harm)
+    for write in WRITERS:
+        for payload in (OpenPayload(tmp_path / "harm"), EvalPayload(tmp_path / "harm")):
+            write(path, payload)
             with pytest.raises(InputError):
                 read()
-            assert not (tmp_path / "harm").exists(), forgery.__name__
+            assert not (tmp_path / "harm").exists(), write.__name__
 
 
-@pytest.mark.parametrize("forgery", [objects_npy, pickled])
-def test_the_weights_of_a_forged_run_are_not_run(digits_run, tmp_path, forgery):
+@pytest.mark.parametrize("write", [write_object_npy, write_pickle])
+def test_run_and_report_name_weights_with_a_payload_and_never_execute_it(digits_run, tmp_path, write):
     run = shutil.copytree(digits_run.folder, tmp_path / "run")
-    forgery(run / "weights.npy", Harm(tmp_path / "harm"))
+    write(run / "weights.npy", OpenPayload(tmp_path / "harm"))
     reseal(run)
     with pytest.raises(InputError, match=r"weights\.npy"):
         _ = Run(run).weights
@@ -187,30 +191,30 @@ def test_the_weights_of_a_forged_run_are_not_run(digits_run, tmp_path, forgery):
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_a_script_of_torch_is_no_tensor(tmp_path):
+def test_read_tensor_rejects_torchscript_and_names_the_file(tmp_path):
     torch.jit.save(torch.jit.trace(torch.nn.Linear(2, 2), torch.zeros(1, 2)), tmp_path / "a.pt")
     with pytest.raises(InputError, match=r"a\.pt"):
         read_tensor(tmp_path / "a.pt")
 
 
-def test_a_forged_pickle_is_run_by_those_who_unpickle(tmp_path):
-    """The forgeries are real: what bagwise never does, done here."""
-    pickled(tmp_path / "a.pt", Harm(tmp_path / "harm"))
+def test_payload_is_executed_when_it_is_unpickled(tmp_path):
+    """Without this, the other tests would prove nothing."""
+    write_pickle(tmp_path / "a.pt", OpenPayload(tmp_path / "harm"))
     pickle.loads((tmp_path / "a.pt").read_bytes()).close()
     assert (tmp_path / "harm").exists()
 
 
 @pytest.mark.parametrize("name", ["a.pt2", "a.pt", "a.pkl", "a.joblib"])
-def test_files_that_are_code_are_no_data(tmp_path, name):
-    as_pt2(tmp_path / name, Harm(tmp_path / "harm"))
+def test_open_source_and_evaluate_reject_files_with_code(tmp_path, name):
+    write_pt2(tmp_path / name, OpenPayload(tmp_path / "harm"))
     with pytest.raises(InputError, match="is not a table that can be read"):
         open_source(str(tmp_path / name))
     assert "is not a folder" in refusal("evaluate", tmp_path / name, cwd=tmp_path)
     assert not (tmp_path / "harm").exists()
 
 
-def outside(folder):
-    """A file of rows that nobody named."""
+def write_outside(folder):
+    """A file that an h5 file must not refer to."""
     with h5py.File(folder / "secret.h5", "w") as file:
         file["rows"] = np.full((5, 4), 7.0)
         file["corners"] = grid()
@@ -218,22 +222,22 @@ def outside(folder):
     return folder / "secret.h5"
 
 
-def link_outside(file, name, secret, shape):
+def add_external_link(file, name, secret, shape):
     file[name] = h5py.ExternalLink(secret, "rows" if shape[1] == 4 else "corners")
 
 
-def link_within(file, name, secret, shape):
+def add_link_to_external_link(file, name, secret, shape):
     file["elsewhere"] = h5py.ExternalLink(secret, "rows" if shape[1] == 4 else "corners")
     file[name] = h5py.SoftLink("/elsewhere")
 
 
-def virtual(file, name, secret, shape):
+def add_virtual_data_set(file, name, secret, shape):
     layout = h5py.VirtualLayout(shape, dtype=float)
     layout[:] = h5py.VirtualSource(secret, "rows" if shape[1] == 4 else "corners", shape=shape)
     file.create_virtual_dataset(name, layout)
 
 
-def stored_outside(file, name, secret, shape):
+def add_external_storage(file, name, secret, shape):
     raw = secret.with_suffix(".bin")
     file.create_dataset(name, shape=shape, dtype=float, external=[(str(raw), 0, 8 * shape[0] * shape[1])])
 
@@ -247,28 +251,45 @@ def clam_patches(folder):
 
 
 def trident(folder):
-    place = trident_slide(folder, "s", features(), grid())
-    return place, place / "s.h5", "features"
+    written = trident_slide(folder, "s", features(), grid())
+    return written, written / "s.h5", "features"
 
 
 def stamp(folder):
-    place = stamp_slide(folder / "stamp", "s", features(), grid().astype(float))
-    return place, place / "s.h5", "feats"
+    written = stamp_slide(folder / "stamp", "s", features(), grid().astype(float))
+    return written, written / "s.h5", "feats"
 
 
-@pytest.mark.parametrize("tool", [clam, clam_patches, trident, stamp])
-@pytest.mark.parametrize("way", [link_outside, link_within, virtual, stored_outside])
-@pytest.mark.parametrize("also_positions", [False, True])
-def test_no_h5_file_leads_elsewhere(tmp_path, tool, way, also_positions):
-    secret = outside(tmp_path)
-    place, path, name = tool(tmp_path)
-    name, shape = ("coords", (5, 2)) if also_positions or name == "coords" else (name, (5, 4))
+REFERENCES = {
+    add_external_link: "is a link to another location",
+    add_link_to_external_link: "is a link to another location",
+    add_virtual_data_set: "are stored in other files",
+    add_external_storage: "are stored in other files",
+}
+PAIRS = {(clam, add_external_link), (clam_patches, add_external_storage)}  # each tool and each reference, once
+PAIRS |= {(trident, add_virtual_data_set), (stamp, add_link_to_external_link)}
+
+
+def pairwise(tool, add_reference):
+    marks = () if (tool, add_reference) in PAIRS else pytest.mark.full
+    return pytest.param(tool, add_reference, marks=marks, id=f"{tool.__name__}-{add_reference.__name__}")
+
+
+@pytest.mark.parametrize("data_set", ["features", "positions"])
+@pytest.mark.parametrize(
+    ("tool", "add_reference"), [pairwise(*pair) for pair in product((clam, clam_patches, trident, stamp), REFERENCES)]
+)
+def test_import_rejects_h5_references_to_other_files_and_names_the_file(tmp_path, tool, add_reference, data_set):
+    secret = write_outside(tmp_path)
+    folder, path, name = tool(tmp_path)
+    name, shape = ("coords", (5, 2)) if name == "coords" or data_set == "positions" else (name, (5, 4))
     with h5py.File(path, "a") as file:
         del file[name]
-        way(file, name, secret, shape)
+        add_reference(file, name, secret, shape)
     (tmp_path / "labels.csv").write_text("slide_id,label\ns,1\n")
-    with pytest.raises(InputError, match=r"link to another place|lie in other files"):
-        open_feature_folder(place, tool.__name__.partition("_")[0], mpp=0.5).features.read("s")
-    said = refusal("import", place, "--labels", "labels.csv", "--out", "bags", "-q", cwd=tmp_path)
-    assert "s.h5" in said
+    with pytest.raises(InputError, match=REFERENCES[add_reference]):
+        open_feature_folder(folder, tool.__name__.partition("_")[0], mpp=0.5).features.read("s")
+    message = refusal("import", folder, "--labels", "labels.csv", "--out", "bags", "-q", cwd=tmp_path)
+    assert f"{path}: " in message
+    assert REFERENCES[add_reference] in message
     assert not (tmp_path / "bags").exists()

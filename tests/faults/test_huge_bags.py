@@ -1,4 +1,4 @@
-"""One-instance bag; 1,000,000-instance bag: weight exactly 1.0; prediction within 32 MB of anonymous memory."""
+"""Bags of one instance have a weight of exactly 1.0; a bag of 1,000,000 instances is predicted in 32 MB."""
 
 import csv
 
@@ -10,54 +10,53 @@ from bagwise.bags.bags import Bags
 from bagwise.bags.folder import BagWriter
 from bagwise.runs.execution import execute_run
 from bagwise.training.inference import run_inference
-from faults.measuring import fits_into_memory, needs_linux
+from faults.memory_limit import can_predict_within, needs_linux
 from sensible_models import every, model_of
 
-BOUND = 32_000_000
-QUICK, GREAT = (150_000, 64), (1_000_000, 512)
-full_too = pytest.mark.parametrize("trained", [QUICK, pytest.param(GREAT, marks=pytest.mark.full)], indirect=True)
+BOUND = 32_000_000  # bytes
+LARGE, HUGE = (150_000, 64), (1_000_000, 512)  # rows and features
 
 
 @every
-@pytest.mark.parametrize("heads", [1, 3])
-def test_the_only_instance_of_a_bag_weighs_exactly_one(case, heads):
+def test_run_inference_gives_the_only_instance_a_weight_of_exactly_one(case):
     rows = np.random.default_rng(0).normal(size=(40, 4)).astype(np.float32) * np.logspace(-6, 6, 40)[:, None]
-    alone = Bags(rows.astype(np.float32), np.arange(41))
-    assert (run_inference(model_of(case, heads), alone, torch.device("cpu")).weights == 1).all()
+    bags = Bags(rows.astype(np.float32), np.arange(41))
+    for heads in (1, 3):
+        assert (run_inference(model_of(case, heads), bags, torch.device("cpu")).weights == 1).all()
 
 
 @pytest.fixture(scope="module")
-def trained(request, tmp_path_factory):
-    """A run, a few bags, and one of so many rows and features, in folders."""
+def folder(request, tmp_path_factory):
+    """A run, the bags it was trained on ("small"), and one bag of the given numbers of rows and features ("huge")."""
     n_rows, width = request.param
-    folder = tmp_path_factory.mktemp("great")
-    draws = np.random.default_rng(0)
-    with BagWriter(folder / "few") as writer:
+    folder = tmp_path_factory.mktemp("huge")
+    generator = np.random.default_rng(0)
+    with BagWriter(folder / "small") as writer:
         for number in range(20):
-            writer.add(draws.normal(size=(600, width)).astype(np.float32), name=f"bag-{number}", label=number % 2)
+            writer.add(generator.normal(size=(600, width)).astype(np.float32), name=f"bag-{number}", label=number % 2)
     rows = np.lib.format.open_memmap(folder / "rows.npy", mode="w+", dtype=np.float32, shape=(n_rows, width))
-    rows[:: n_rows // 1000] = draws.normal(size=(len(rows[:: n_rows // 1000]), width))  # the rest is a hole on the disk
-    with BagWriter(folder / "great") as writer:
-        writer.add(rows, name="great", label=1)
-    data = {"data": str(folder / "few"), "options": {}, "test": None}
+    step = n_rows // 1000
+    rows[::step] = generator.normal(size=(len(rows[::step]), width))  # the other rows are zeros that take no disk space
+    with BagWriter(folder / "huge") as writer:
+        writer.add(rows, name="huge", label=1)
+    data = {"data": str(folder / "small"), "options": {}, "test": None}
     execute_run(folder / "run", {"data": data, "parameters": {"epochs": 1, "engine": "torch", "random_state": 0}})
     (folder / "rows.npy").unlink()
     return folder
 
 
 @needs_linux
-@full_too
 @pytest.mark.timeout(1800)
-def test_predict_huge_bag_in_little_memory(trained):
-    great = trained / "great"
-    assert fits_into_memory(trained / "run", trained / "few", great, BOUND, "library", "command")
-    with (trained / "predictions.csv").open(newline="", encoding="utf-8") as stream:
+@pytest.mark.parametrize("folder", [LARGE, pytest.param(HUGE, marks=pytest.mark.full)], indirect=True)
+def test_predict_of_a_huge_bag_completes_in_little_memory(folder):
+    assert can_predict_within(BOUND, folder / "run", folder / "small", folder / "huge", "library", "command")
+    with (folder / "predictions.csv").open(newline="", encoding="utf-8") as stream:
         (row,) = csv.DictReader(stream)
-    assert row["n_instances"] == str(len(np.load(great / "instances.npy", mmap_mode="r")))
+    assert row["n_instances"] == str(len(np.load(folder / "huge" / "instances.npy", mmap_mode="r")))
     assert 0 < float(row["probability 1"]) < 1
 
 
 @needs_linux
-@pytest.mark.parametrize("trained", [QUICK], indirect=True)
-def test_memory_limit_stops_reading_the_whole_bag(trained):
-    assert not fits_into_memory(trained / "run", trained / "few", trained / "great", BOUND, "read everything")
+@pytest.mark.parametrize("folder", [LARGE], indirect=True)
+def test_memory_limit_prevents_reading_all_instances_at_once(folder):
+    assert not can_predict_within(BOUND, folder / "run", folder / "small", folder / "huge", "all at once")

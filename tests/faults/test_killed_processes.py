@@ -1,109 +1,117 @@
-"""`kill -9` at random moments of training, of `reproduce`, of feature extraction, and during a checkpoint's write:
-resume ends with SHA-256-identical weights and predictions; the last checkpoint is intact.
+"""`kill -9` at random points of training, `reproduce` and feature extraction, and while a checkpoint is written.
+
+After resuming, weights and predictions have the same SHA-256 as without a kill; the last checkpoint is intact. A point
+is a file operation and a random number of Python calls after it, so the same seed kills at the same point.
 """
 
 import functools
 import random
+import shutil
 import signal
 
 import pytest
 
-from bagwise.io.locking import describe_owner
 from bagwise.io.manifest import find_damage, hash_file
-from faults.processes import epochs_of, kill_in_work, left_behind
-from faults.tiny_experiment import UNITS, numbers, words
+from faults.processes import find_leftovers, read_epoch
+from faults.tiny_recipe import N_UNITS, make_command, read_units
 
 RESULTS = ("model/model.safetensors", "predictions.csv", "weights.npy", "metrics.json")
 TRAIN = ("--batch-size", "4", "--engine", "torch", "--data-option", "n_bags=20", "--validation", "0.2", "--quiet")
-KILLS = [3, pytest.param(20, marks=pytest.mark.full)]
-pytestmark = pytest.mark.timeout(1200)  # of the long forms on a busy machine
+EPOCHS = 5  # per kill, more than pass before it
+N_KILLS = [3, pytest.param(20, marks=pytest.mark.full)]
+pytestmark = pytest.mark.timeout(1200)  # for the full forms on a busy machine
 
 
-def digests(folder):
+def hash_results(folder):
     return {name: hash_file(folder / name) for name in RESULTS}
 
 
+def hash_folder(folder):
+    return {path.name: hash_file(path) for path in folder.iterdir()}
+
+
 @pytest.fixture(scope="module")
-def whole(nursery, tmp_path_factory):
-    """The digests of a run that nobody cut, by its flags."""
+def hash_uninterrupted_run(fork_server, tmp_path_factory):
+    """A function that returns the hashes of a run that was not killed, by its flags."""
 
     @functools.cache
-    def digests_of(flags):
-        folder = tmp_path_factory.mktemp("whole")
-        nursery.run(["train", "needles", "run", *flags], folder)
-        return digests(folder / "run")
+    def train(flags):
+        folder = tmp_path_factory.mktemp("uninterrupted")
+        fork_server.run(["train", "needles", "run", *flags], folder)
+        return hash_results(folder / "run")
 
-    return digests_of
-
-
-@pytest.mark.parametrize("kills", KILLS)
-def test_training(tmp_path, nursery, whole, kills):
-    flags = ("--epochs", 20 * kills, *TRAIN)
-    checkpoint, moments = tmp_path / "run" / "checkpoint.safetensors", random.Random(kills)
-    for kill in range(kills):
-        child = nursery.start(["train", "needles", "run", *flags, *["--resume"][: min(1, kill)]], tmp_path)
-        kill_in_work(child, lambda: epochs_of(checkpoint), moments.uniform(0, 0.15))
-        assert 0 < epochs_of(checkpoint) < 20 * kills
-    nursery.run(["train", "needles", "run", "--resume", "--quiet"], tmp_path)
-    assert digests(tmp_path / "run") == whole(flags)
-    assert left_behind(tmp_path) == []
+    return train
 
 
-@pytest.mark.parametrize("kills", KILLS)
-def test_the_write_of_a_checkpoint(tmp_path, nursery, whole, kills):
-    flags = ("--epochs", 20 * kills, *TRAIN)
+def kill_at(fork_server, arguments, folder, **trigger):
+    child = fork_server.start_with_signal(arguments, folder, number=signal.SIGKILL, **trigger)
+    assert child.wait() == -signal.SIGKILL, child.output.read_text()
+
+
+@pytest.mark.parametrize("n_kills", N_KILLS)
+def test_train_resumes_to_the_same_hashes_after_kills(tmp_path, fork_server, hash_uninterrupted_run, n_kills):
+    flags = ("--epochs", EPOCHS * n_kills, *TRAIN)
+    checkpoint, random_source = tmp_path / "run" / "checkpoint.safetensors", random.Random(n_kills)
+    for kill in range(n_kills):
+        command = ["train", "needles", "run", *flags, *(["--resume"] if kill else [])]
+        point = {"count": random_source.randint(2, 4), "n_calls": random_source.randrange(2000)}
+        kill_at(fork_server, command, tmp_path, operation="os.rename", pattern=f"*{checkpoint.name}", **point)
+        assert 0 < read_epoch(checkpoint) < EPOCHS * n_kills
+    fork_server.run(["train", "needles", "run", "--resume", "--quiet"], tmp_path)
+    assert hash_results(tmp_path / "run") == hash_uninterrupted_run(flags)
+    assert find_leftovers(tmp_path) == []
+
+
+@pytest.mark.parametrize("n_kills", N_KILLS)
+def test_train_keeps_the_last_checkpoint_if_killed_while_writing_one(
+    tmp_path, fork_server, hash_uninterrupted_run, n_kills
+):
+    flags = ("--epochs", EPOCHS * n_kills, *TRAIN)
     epochs = []
-    for kill in range(kills):
+    for kill in range(n_kills):
         command = ["train", "needles", "run", *flags, "--resume", kill]
-        assert nursery.start(command, tmp_path, call="faults.dying_writers:train_and_die").wait() == -signal.SIGKILL
-        epochs.append(epochs_of(tmp_path / "run" / "checkpoint.safetensors"))
+        child = fork_server.start(command, tmp_path, call="faults.killed_writer:train_until_killed")
+        assert child.wait() == -signal.SIGKILL, child.output.read_text()
+        epochs.append(read_epoch(tmp_path / "run" / "checkpoint.safetensors"))
     assert epochs == sorted(epochs), "a checkpoint was lost"
-    assert 0 < epochs[-1] < 20 * kills
-    nursery.run(["train", "needles", "run", "--resume", "--quiet"], tmp_path)
-    assert digests(tmp_path / "run") == whole(flags)
-    assert left_behind(tmp_path) == []
+    assert 0 < epochs[-1] < EPOCHS * n_kills
+    fork_server.run(["train", "needles", "run", "--resume", "--quiet"], tmp_path)
+    assert hash_results(tmp_path / "run") == hash_uninterrupted_run(flags)
+    assert find_leftovers(tmp_path) == []
 
 
-@pytest.mark.parametrize("kills", KILLS)
-def test_reproduce(tmp_path, nursery, kills):
-    moments, place = random.Random(kills), tmp_path / "out" / "tiny"
-    for _ in range(kills):
-        kill_in_work(nursery.start(words(kills), tmp_path), lambda: len(numbers(place)), moments.uniform(0, 0.1))
-    assert 0 < len(numbers(place)) < UNITS * kills
-    nursery.run(words(kills), tmp_path)
-    (tmp_path / "whole").mkdir()
-    nursery.run(words(kills), tmp_path / "whole")
-    assert numbers(place) == numbers(tmp_path / "whole" / "out" / "tiny")
-    assert len(numbers(place)) == UNITS * kills
-    assert [find_damage(place / "one" / f"draw-{draw}") for draw in range(kills)] == [[]] * kills
-    assert left_behind(tmp_path) == []
+@pytest.mark.parametrize("n_kills", N_KILLS)
+def test_reproduce_resumes_to_the_same_units_after_kills(tmp_path, fork_server, n_kills):
+    random_source, folder, command = random.Random(n_kills), tmp_path / "out" / "tiny", make_command(n_kills)
+    for _ in range(n_kills):
+        point = {"count": random_source.randint(2, 4), "n_calls": random_source.randrange(2000)}
+        kill_at(fork_server, command, tmp_path, operation="os.rename", pattern="*/units/*.json", **point)
+    assert 0 < len(read_units(folder)) < N_UNITS * n_kills
+    fork_server.run(command, tmp_path)
+    (tmp_path / "uninterrupted").mkdir()
+    fork_server.run(command, tmp_path / "uninterrupted")
+    assert read_units(folder) == read_units(tmp_path / "uninterrupted" / "out" / "tiny")
+    assert len(read_units(folder)) == N_UNITS * n_kills
+    assert [find_damage(folder / "one" / f"draw-{repeat}") for repeat in range(n_kills)] == [[]] * n_kills
+    assert find_leftovers(tmp_path) == []
 
 
-def extraction(tiles):
-    return ["extract", tiles, "--out", f"bags of {tiles}", "--batch-size", "1", "--quiet"]
+@pytest.mark.parametrize("n_kills", N_KILLS)
+def test_extract_resumes_to_the_same_bags_after_kills(tmp_path, fork_server, tiles, n_kills):
+    """All kills happen before the features of the last slide are written."""
 
+    def extract(out):
+        return ["extract", "tiles", "--out", out, "--batch-size", "4", "--quiet"]
 
-@pytest.mark.parametrize("kills", KILLS)
-def test_extraction(tmp_path, nursery, slides, kills):
-    """A few kills a folder: whatever is done of it is not done again, so none is left to kill in the end."""
-    moments, folders = random.Random(kills), {f"cut-{first}": min(4, kills - first) for first in range(0, kills, 4)}
-    slides.tile_into(tmp_path / "whole")
-    nursery.run(extraction("whole"), tmp_path)
-    for tiles, count in folders.items():
-        slides.tile_into(tmp_path / tiles)
-        for _ in range(count):
-            child = nursery.start(extraction(tiles), tmp_path)
-            kill_in_work(child, lambda tiles=tiles: owners(tmp_path / tiles), moments.uniform(0, 0.15))
-        assert not (tmp_path / f"bags of {tiles}").exists()
-        nursery.run(extraction(tiles), tmp_path)
-        assert contents(tmp_path / f"bags of {tiles}") == contents(tmp_path / "bags of whole")
-    assert left_behind(tmp_path) == []
-
-
-def owners(tiles):
-    """Who works on which slide; what a killed process left is taken over under the same name."""
-    return [describe_owner(path) for path in sorted(tiles.glob("features-*/*.lock"))]
-
-
-def contents(folder):
-    return {path.name: hash_file(path) for path in folder.iterdir()}
+    random_source = random.Random(n_kills)
+    shutil.copytree(tiles, tmp_path / "uninterrupted" / "tiles")
+    fork_server.run(extract("bags"), tmp_path / "uninterrupted")
+    shutil.copytree(tiles, tmp_path / "tiles")
+    for kill in range(n_kills):
+        slide = "slide-0" if kill < n_kills // 2 else "slide-1"
+        point = {"pattern": f"*/{slide}.lock", "n_calls": random_source.randrange(5000)}
+        kill_at(fork_server, extract("bags"), tmp_path, operation="open", **point)
+    assert not (tmp_path / "bags").exists()
+    fork_server.run(extract("bags"), tmp_path)
+    assert hash_folder(tmp_path / "bags") == hash_folder(tmp_path / "uninterrupted" / "bags")
+    assert find_leftovers(tmp_path) == []

@@ -1,133 +1,129 @@
-"""A worker dies in `compare`, `reproduce`, extraction, `import`: its work is done again with identical result."""
+"""A worker process dies in `compare`, `reproduce`, `extract` or `import`: its work is repeated with the same result."""
 
 import os
 import random
 import shutil
 import signal
-import time
-from pathlib import Path
 
 import pytest
 
 from bagwise.io.manifest import find_damage, hash_file
 from data.formats.foreign import features, grid, trident_slide, write_table
-from faults.processes import left_behind, workers_of
-from faults.tiny_experiment import numbers, words
+from faults.processes import find_leftovers, find_workers, needs_proc
+from faults.tiny_recipe import make_command, read_units
 
 SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.full) for seed in range(1, 5))]
-COMPARE = ("needles", "--methods", "attention", "--engine", "torch", "--epochs", "60", "--folds", "6", "--quiet")
-pytestmark = pytest.mark.timeout(1200)  # of the long forms on a busy machine
+COMPARE = ("needles", "--methods", "attention", "--engine", "torch", "--epochs", "20", "--folds", "6", "--quiet")
+pytestmark = pytest.mark.timeout(1200)  # for the full forms on a busy machine
 
 
-def kill_a_worker(child, place, draws, sign="units/*/*.json"):
-    """At a random moment after the first unit is written, or another sign is seen."""
-    child.wait_until(lambda: any(place.rglob(sign)))
-    time.sleep(draws.uniform(0, 0.2))
-    victim = draws.choice(workers_of(child.pid))
-    os.kill(victim, signal.SIGKILL)
-    assert child.wait() == 0, child.said.read_text()
-    assert left_behind(place) == []
+def run_and_kill_a_worker(fork_server, command, folder, random_source):
+    """Stop a comparison before a random unit is written, kill a random worker, and let the command finish."""
+    trigger = {"operation": "os.rename", "pattern": "*/units/*.json", "count": random_source.randint(1, 3)}
+    child = fork_server.start_and_stop(command, folder, **trigger)
+    os.kill(random_source.choice(find_workers(child.pid)), signal.SIGKILL)
+    child.resume()
+    assert child.wait() == 0, child.output.read_text()
+    assert find_leftovers(folder) == []
 
 
-def hashes(folder):
+def run_with_dying_worker(fork_server, command, folder, pattern, seed):
+    """Run a command of which one worker kills itself after it has opened a lock file, and let the command finish."""
+    random_source, died = random.Random(seed), folder / "died"
+    trigger = {"operation": "open", "pattern": pattern, "n_calls": random_source.randrange(2000), "once": str(died)}
+    child = fork_server.start_with_signal(command, folder, in_worker=True, number=signal.SIGKILL, **trigger)
+    assert child.wait() == 0, child.output.read_text()
+    died.unlink()  # fails if no worker died
+    assert find_leftovers(folder) == []
+
+
+def hash_folder(folder):
     return {path.name: hash_file(path) for path in folder.iterdir()}
 
 
 @pytest.fixture(scope="module")
-def tiled(tmp_path_factory, nursery, slides):
-    """Many small tiles, fewer larger ones, and the bags that one process makes of each."""
-    place = tmp_path_factory.mktemp("tiled")
-    slides.tile_into(place / "many")
-    nursery.run(["tile", slides.folder, "--out", "few", "--size", "32", "--mpp", "0.25", "--quiet"], place)
-    for name in ("many", "few"):
-        shutil.copytree(place / name, place / f"copy of {name}")
-        nursery.run(["extract", f"copy of {name}", "--out", f"bags of {name}", "--quiet"], place)
-    return place
+def extracted(tmp_path_factory, fork_server, tiles):
+    """Hashes of the bags that one process extracts."""
+    folder = tmp_path_factory.mktemp("extracted")
+    shutil.copytree(tiles, folder / "tiles")
+    fork_server.run(["extract", "tiles", "--out", "bags", "--quiet"], folder)
+    return hash_folder(folder / "bags")
 
 
 @pytest.fixture(scope="module")
-def imported(tmp_path_factory, nursery):
-    """An import of slides whose many chunks take a while to read, and the bags that one process makes of them."""
-    place, rows = tmp_path_factory.mktemp("imported"), [["slide_id", "label"]]
+def imported(tmp_path_factory, fork_server):
+    """A command that imports three slides, and the hashes of the bags that one process makes of them."""
+    folder, rows = tmp_path_factory.mktemp("imported"), [["slide_id", "label"]]
     for number in range(3):
-        content = (features(20_000, seed=number), grid(20_000))
-        folder = trident_slide(place / "tool", f"s{number}", *content, bounds=(10**7, 10**7))
+        source = trident_slide(folder / "tool", f"s{number}", features(50, seed=number), grid(50), bounds=(10**5,) * 2)
         rows.append([f"s{number}", number % 2])
-    command = ["import", folder, "--labels", write_table(place / "labels.csv", rows), "--quiet"]
-    nursery.run([*command, "--out", "bags"], place)
-    return command, place / "bags"
+    command = ["import", source, "--labels", write_table(folder / "labels.csv", rows), "--quiet"]
+    fork_server.run([*command, "--out", "bags"], folder)
+    return command, hash_folder(folder / "bags")
 
 
 @pytest.mark.full
-@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="no /proc to find the workers in")
+@needs_proc
 @pytest.mark.parametrize("seed", range(5))
-def test_reproduce(tmp_path, nursery, seed):
-    child = nursery.start(words(2, "--workers", 2), tmp_path)
-    kill_a_worker(child, tmp_path / "out", random.Random(seed))
+def test_reproduce_repeats_the_units_of_a_dead_worker(tmp_path, fork_server, seed):
+    run_and_kill_a_worker(fork_server, make_command(2, "--workers", 2), tmp_path, random.Random(seed))
     (tmp_path / "alone").mkdir()
-    nursery.run(words(2), tmp_path / "alone")
-    assert numbers(tmp_path / "out") == numbers(tmp_path / "alone" / "out")
+    fork_server.run(make_command(2), tmp_path / "alone")
+    assert read_units(tmp_path / "out") == read_units(tmp_path / "alone" / "out")
 
 
 @pytest.mark.full
-@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="no /proc to find the workers in")
+@needs_proc
 @pytest.mark.parametrize("seed", range(5))
-def test_compare(tmp_path, nursery, seed):
+def test_compare_repeats_the_units_of_a_dead_worker(tmp_path, fork_server, seed):
     options = (*COMPARE, "--data-option", "n_bags=20")
-    child = nursery.start(["compare", *options, "--workers", 2, "--out", "two"], tmp_path)
-    kill_a_worker(child, tmp_path / "two", random.Random(seed))
-    nursery.run(["compare", *options, "--out", "one"], tmp_path)
-    assert numbers(tmp_path / "two") == numbers(tmp_path / "one")
+    command = ["compare", *options, "--workers", 2, "--out", "two"]
+    run_and_kill_a_worker(fork_server, command, tmp_path, random.Random(seed))
+    fork_server.run(["compare", *options, "--out", "one"], tmp_path)
+    assert read_units(tmp_path / "two") == read_units(tmp_path / "one")
     assert find_damage(tmp_path / "two") == []
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_extraction_by_two_processes(tmp_path, nursery, tiled, seed):
-    """The second takes over the slide that the first had under way, and packs the bags."""
-    shutil.copytree(tiled / "many", tmp_path / "two")
-    command = ["extract", "two", "--out", "bags", "--batch-size", "1", "--quiet"]
-    first = nursery.start(command, tmp_path)
-    first.wait_until(lambda: any(tmp_path.glob("two/features-*/slide-0.lock")))
-    second = nursery.start(command, tmp_path)
-    second.wait_until(lambda: any(tmp_path.glob("two/features-*/slide-1.lock")))
-    time.sleep(random.Random(seed).uniform(0, 0.1))
-    first.kill()
-    assert second.wait() == 0, second.said.read_text()
-    assert hashes(tmp_path / "bags") == hashes(tiled / "bags of many")
-    assert left_behind(tmp_path) == []
+def test_extract_repeats_the_slide_of_a_dead_worker(tmp_path, fork_server, tiles, extracted, seed):
+    shutil.copytree(tiles, tmp_path / "two")
+    command = ["extract", "two", "--out", "bags", "--workers", 2, "--quiet"]
+    run_with_dying_worker(fork_server, command, tmp_path, "*features-*/*.lock", seed)
+    assert hash_folder(tmp_path / "bags") == extracted
 
 
-@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="no /proc to find the workers in")
 @pytest.mark.parametrize("seed", SEEDS)
-def test_extraction_by_workers(tmp_path, nursery, tiled, seed):
-    shutil.copytree(tiled / "few", tmp_path / "two")
-    child = nursery.start(["extract", "two", "--out", "bags", "--batch-size", "1", "--workers", 2, "--quiet"], tmp_path)
-    kill_a_worker(child, tmp_path, random.Random(seed), "two/features-*/*.lock")
-    assert hashes(tmp_path / "bags") == hashes(tiled / "bags of few")
-
-
-@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="no /proc to find the workers in")
-@pytest.mark.parametrize("seed", SEEDS)
-def test_import_by_workers(tmp_path, nursery, imported, seed):
-    command, alone = imported
-    child = nursery.start([*command, "--out", "two", "--workers", 2], tmp_path)
-    kill_a_worker(child, tmp_path, random.Random(seed), "two.parts/*.lock")
-    assert hashes(tmp_path / "two") == hashes(alone)
+def test_import_repeats_the_slide_of_a_dead_worker(tmp_path, fork_server, imported, seed):
+    command, expected = imported
+    command = [*command, "--out", "two", "--workers", 2]
+    run_with_dying_worker(fork_server, command, tmp_path, "*two.parts/*.lock", seed)
+    assert hash_folder(tmp_path / "two") == expected
     assert [path.name for path in tmp_path.iterdir()] == ["two"]
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_import_by_two_commands(tmp_path, nursery, imported, seed):
-    """The second takes over the slide that the first had under way, and packs the bags."""
-    command, alone = imported
-    shared = [*command, "--out", "two", "--shared"]
-    first = nursery.start(shared, tmp_path)
-    first.wait_until(lambda: any(tmp_path.glob("two.parts/s0.lock")))
-    first.send(signal.SIGSTOP)  # so that it has this slide under way when it is killed
-    second = nursery.start(shared, tmp_path)
-    second.wait_until(lambda: any(tmp_path.glob("two.parts/s1.lock")))
-    time.sleep(random.Random(seed).uniform(0, 0.05))
+def kill_first_of_two(fork_server, command, folder, first_lock, second_lock, seed):
+    """Run the same command twice at a time: the first is killed within its slide while the second is within another."""
+    n_calls = random.Random(seed).randrange(1, 500)
+    first = fork_server.start_and_stop(command, folder, operation="open", pattern=first_lock, n_calls=n_calls)
+    second = fork_server.start_and_stop(command, folder, operation="open", pattern=second_lock, n_calls=n_calls)
     first.kill()
-    assert second.wait() == 0, second.said.read_text()
-    assert hashes(tmp_path / "two") == hashes(alone)
+    second.resume()
+    assert second.wait() == 0, second.output.read_text()
+    assert find_leftovers(folder) == []
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_extract_takes_over_the_slide_of_a_dead_process(tmp_path, fork_server, tiles, extracted, seed):
+    shutil.copytree(tiles, tmp_path / "two")
+    command = ["extract", "two", "--out", "bags", "--batch-size", "8", "--quiet"]
+    kill_first_of_two(fork_server, command, tmp_path, "*/slide-0.lock", "*/slide-1.lock", seed)
+    assert hash_folder(tmp_path / "bags") == extracted
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_import_takes_over_the_slide_of_a_dead_process(tmp_path, fork_server, imported, seed):
+    command, expected = imported
+    command = [*command, "--out", "two", "--shared"]
+    kill_first_of_two(fork_server, command, tmp_path, "*/s0.lock", "*/s1.lock", seed)
+    assert hash_folder(tmp_path / "two") == expected
     assert [path.name for path in tmp_path.iterdir()] == ["two"]

@@ -1,21 +1,18 @@
-"""Unicode, spaces, very long and Windows-reserved names: round trip through every command, report, viewer, GeoJSON."""
+"""Unicode, spaces, very long and Windows-reserved names are preserved by commands, report, viewer and GeoJSON."""
 
-import contextlib
 import csv
 import io
 import json
 import shlex
-import sys
 from html.parser import HTMLParser
-from unittest import mock
 
 import httpx
 import pytest
 
 from bagwise.bags.folder import load_bags
 from bagwise.viewer.session import Session, open_runs
+from command_line import bagwise
 from data.formats.foreign import clam_slide, features, grid
-from unchecked import unchecked
 from viewer.serving import served
 
 NAMES = [
@@ -24,7 +21,7 @@ NAMES = [
     "é in one letter",
     "two  spaces",
     "x" * 250,
-    "ж" * 125,  # 250 bytes; with its suffix the file's name is near the 255 that file systems allow
+    "ж" * 125,  # 250 bytes; with the suffix the name of the file is near the 255 bytes that file systems allow
     "CON",
     "nul",
     "aux.txt",
@@ -42,7 +39,7 @@ NAMES = [
     "#part?query=1&more",
 ]
 LABELS = ("ja, „groß“", "=<u>no</u>")
-PLACE = "ein Ordner – CON & 'Söhne' \"x\""
+FOLDER = "ein Ordner – CON & 'Söhne' \"x\""
 NETWORK = ("--epochs", "1", "--engine", "torch", "--seed", "1")
 
 
@@ -50,121 +47,114 @@ def group_of(name):
     return f"{name} ♥"[-200:]
 
 
-def given(*words):
-    """What a command says to standard output; it must end well."""
-    from bagwise.cli.entry_point import main
-
-    said, complaint = io.StringIO(), io.StringIO()
-    typed = mock.patch.object(sys, "argv", ["bagwise", *map(str, words)])
-    heard = contextlib.redirect_stdout(said), contextlib.redirect_stderr(complaint)
-    with typed, unchecked(), heard[0], heard[1], pytest.raises(SystemExit) as ended:
-        main()
-    assert not ended.value.code, complaint.getvalue()
-    return said.getvalue()
+def run_command(*arguments):
+    """The standard output of a command that must succeed."""
+    result = bagwise(*arguments)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
 
 
-def table(path):
+def read_table(path):
     with path.open(newline="", encoding="utf-8") as stream:
         return list(csv.DictReader(stream))
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory):
-    """Features of slides with such names, and everything that the commands make of them."""
-    folder = tmp_path_factory.mktemp("odd") / PLACE
+def folder(tmp_path_factory):
+    """Features of slides with such names, and the bags, the run and the comparison made of them."""
+    folder = tmp_path_factory.mktemp("odd") / FOLDER
     rows = [("case_id", "slide_id", "label")]
     for number, name in enumerate(NAMES):
         clam_slide(folder / "clam", name, features(4, 4, seed=number), grid(4))
         rows.append((group_of(name), name, LABELS[number % 2]))
     with (folder / "labels.csv").open("w", newline="", encoding="utf-8") as stream:
         csv.writer(stream).writerows(rows)
-    given("import", folder / "clam" / "features", "--labels", folder / "labels.csv", "--out", folder / "bags")
-    given("train", folder / "bags", folder / "run", "--test", "0.5", *NETWORK)
+    run_command("import", folder / "clam" / "features", "--labels", folder / "labels.csv", "--out", folder / "bags")
+    run_command("train", folder / "bags", folder / "run", "--test", "0.5", *NETWORK)
     methods = ("--methods", "attention,naive", "--folds", "2")
-    given("compare", folder / "bags", *methods, "--out", folder / "comparison", *NETWORK)
+    run_command("compare", folder / "bags", *methods, "--out", folder / "comparison", *NETWORK)
     return folder
 
 
 @pytest.fixture(scope="module")
-def prediction_bags(place):
-    """The run's test bags, a dictionary each."""
-    return table(place / "run" / "predictions.csv")
+def predictions(folder):
+    """One dictionary per test bag of the run."""
+    return read_table(folder / "run" / "predictions.csv")
 
 
-def test_the_bags_have_the_names_labels_and_groups_of_the_files(place):
-    bags = load_bags(place / "bags")
+def test_import_preserves_names_labels_and_groups(folder):
+    bags = load_bags(folder / "bags")
     labels = {name: LABELS[number % 2] for number, name in enumerate(NAMES)}
     assert sorted(bags.names) == sorted(NAMES)
     assert [labels[name] for name in bags.names] == bags.labels.tolist()
     assert [group_of(name) for name in bags.names] == bags.groups.tolist()
 
 
-def test_predictions_weights_and_groups_have_them_too(place):
-    given(
-        *("predict", place / "run", place / "bags", "--out", place / "NUL.csv"),
-        *("--weights", place / "weights, all.csv", "--groups", place / "=groups.csv"),
+def test_predict_preserves_names_labels_and_groups_in_all_tables(folder):
+    run_command(
+        *("predict", folder / "run", folder / "bags", "--out", folder / "NUL.csv"),
+        *("--weights", folder / "weights, all.csv", "--groups", folder / "=groups.csv"),
     )
-    names = load_bags(place / "bags").names.tolist()
-    rows = table(place / "NUL.csv")
+    names = load_bags(folder / "bags").names.tolist()
+    rows = read_table(folder / "NUL.csv")
     assert [row["bag"] for row in rows] == names
     assert [row["group"] for row in rows] == [group_of(name) for name in names]
     assert {row["predicted"] for row in rows} | {row["label"] for row in rows} <= set(LABELS)
     assert all(0 <= float(row[f"probability {label}"]) <= 1 for row in rows for label in LABELS)
-    assert list(dict.fromkeys(row["bag"] for row in table(place / "weights, all.csv"))) == names
-    assert {row["group"] for row in table(place / "=groups.csv")} == {group_of(name) for name in names}
+    assert list(dict.fromkeys(row["bag"] for row in read_table(folder / "weights, all.csv"))) == names
+    assert {row["group"] for row in read_table(folder / "=groups.csv")} == {group_of(name) for name in names}
 
 
-def test_what_was_made_is_judged_and_checked(place, judged):
-    assert json.loads(given("evaluate", place / "run", "--json"))["n_bags"] == len(judged)
-    of_all = given("evaluate", place / "run", place / "bags", "--ungrouped", "--json")
-    assert json.loads(of_all)["n_bags"] == len(NAMES)
-    for folder in ("bags", "run", "comparison"):
-        given("check", place / folder)
+def test_evaluate_and_check_accept_unusual_names(folder, predictions):
+    assert json.loads(run_command("evaluate", folder / "run", "--json"))["n_bags"] == len(predictions)
+    evaluation = run_command("evaluate", folder / "run", folder / "bags", "--ungrouped", "--json")
+    assert json.loads(evaluation)["n_bags"] == len(NAMES)
+    for name in ("bags", "run", "comparison"):
+        run_command("check", folder / name)
 
 
-def test_every_test_bag_is_listed_and_explained_by_its_name(place, judged):
-    said = given("explain", place / "run", "--out", place / "aux.csv")
-    assert [row["bag"] for row in table(place / "aux.csv")] == [row["bag"] for row in judged]
-    offered = shlex.split(said.splitlines()[-1].removeprefix("next: "))
-    assert offered == ["bagwise", "explain", str(place / "run"), "--bag", judged[0]["bag"]]
-    for row in judged:
-        given("explain", place / "run", f"--bag={row['bag']}", "--out", place / "why")
-        facts = json.loads((place / "why" / "explanation.json").read_text(encoding="utf-8"))
-        tiles = json.loads((place / "why" / "tiles.geojson").read_text(encoding="utf-8"))
+def test_explain_lists_and_explains_every_test_bag_by_its_name(folder, predictions):
+    output = run_command("explain", folder / "run", "--out", folder / "aux.csv")
+    assert [row["bag"] for row in read_table(folder / "aux.csv")] == [row["bag"] for row in predictions]
+    suggested = shlex.split(output.splitlines()[-1].removeprefix("next: "))
+    assert suggested == ["bagwise", "explain", str(folder / "run"), "--bag", predictions[0]["bag"]]
+    for row in predictions:
+        run_command("explain", folder / "run", f"--bag={row['bag']}", "--out", folder / "explanation")
+        facts = json.loads((folder / "explanation" / "explanation.json").read_text(encoding="utf-8"))
+        tiles = json.loads((folder / "explanation" / "tiles.geojson").read_text(encoding="utf-8"))
         assert (facts["bag"], facts["label"]) == (row["bag"], row["label"])
         assert {tile["properties"]["classification"]["name"] for tile in tiles["features"]} <= set(LABELS)
 
 
 class Elements(HTMLParser):
-    """The elements of a page, and its words."""
+    """The elements of a page with their attributes."""
 
     def __init__(self, page):
         super().__init__()
-        self.found, self.words = [], []
+        self.found = []
         self.feed(page)
 
     def handle_starttag(self, tag, attributes):
         self.found.append((tag, dict(attributes)))
 
-    def handle_data(self, data):
-        self.words.append(data)
-
 
 @pytest.mark.parametrize("page", ["run/report.html", "comparison/comparison.html"])
-def test_in_a_page_names_are_words_and_never_elements(place, page):
-    parsed = Elements((place / page).read_text(encoding="utf-8"))
+def test_pages_escape_names_so_that_none_becomes_an_element(folder, page):
+    parsed = Elements((folder / page).read_text(encoding="utf-8"))
     assert not [tag for tag, _ in parsed.found if tag in ("script", "u", "iframe", "object")]
-    assert not [name for _, given in parsed.found for name in given if name.startswith("on")]
-    assert not [given for tag, given in parsed.found if tag == "img" and not given["src"].startswith("data:")]
+    assert not [name for _, attributes in parsed.found for name in attributes if name.startswith("on")]
+    assert not [
+        attributes for tag, attributes in parsed.found if tag == "img" and not attributes["src"].startswith("data:")
+    ]
 
 
-def test_the_viewer_gives_them_as_they_are(place, judged):
-    with served(Session(open_runs(place / "run"))) as address, httpx.Client(base_url=address, timeout=60) as client:
-        shown = client.get("/api/runs/0/bags").json()
-        assert [bag["name"] for bag in shown] == [row["bag"] for row in judged]
-        for number, row in enumerate(judged):
-            saved = client.get(f"/api/runs/0/bags/{number}/export/csv")
-            assert saved.headers["Content-Disposition"].isascii()
-            assert len(saved.headers["Content-Disposition"]) < 200
-            (name,) = {line["bag"] for line in csv.DictReader(io.StringIO(saved.text))}
-            assert name.removeprefix("'") == row["bag"]  # an apostrophe keeps a spreadsheet from computing it
+def test_viewer_preserves_names_in_lists_and_exported_tables(folder, predictions):
+    with served(Session(open_runs(folder / "run"))) as address, httpx.Client(base_url=address, timeout=60) as client:
+        bags = client.get("/api/runs/0/bags").json()
+        assert [bag["name"] for bag in bags] == [row["bag"] for row in predictions]
+        for number, row in enumerate(predictions):
+            exported = client.get(f"/api/runs/0/bags/{number}/export/csv")
+            assert exported.headers["Content-Disposition"].isascii()
+            assert len(exported.headers["Content-Disposition"]) < 200
+            (name,) = {line["bag"] for line in csv.DictReader(io.StringIO(exported.text))}
+            assert name.removeprefix("'") == row["bag"]  # an apostrophe prevents a spreadsheet from computing a formula

@@ -400,7 +400,9 @@ def test_check_disk_space_rejects_only_what_does_not_fit(tmp_path, monkeypatch):
     asked = []
     monkeypatch.setattr(shutil, "disk_usage", lambda path: (asked.append(path), SimpleNamespace(free=1000))[1])
     check_disk_space(tmp_path / "new" / "deep", 1000)
-    with pytest.raises(InputError, match="deep will take 1,001 bytes, but its disk has only 1,000 left; make room"):
+    with pytest.raises(
+        InputError, match="deep will take 1,001 bytes, but its disk has only 1,000 left; free some disk space"
+    ):
         check_disk_space(tmp_path / "new" / "deep", 1001)
     assert asked == [tmp_path, tmp_path]  # the closest folder that exists
 

@@ -11,7 +11,7 @@ import pytest
 from bagwise.errors import InputError
 from bagwise.parallel.dask_cluster import DaskCluster
 from bagwise.parallel.workers import MAX_STARTS, check_workers, run_tasks
-from faults.processes import lives
+from faults.processes import is_running
 from parallel.worker_tasks import return_process_or_block, touch_or_die
 
 TASKS = ["a", "b", "c", "d", "e"]
@@ -42,7 +42,7 @@ def test_run_tasks_ends_its_processes_without_a_warning_when_closed(recwarn):
     results = run_tasks(return_process_or_block, lambda: [False, True, True, True], 2, str)
     pid = next(results)
     results.close()
-    assert not lives(pid)
+    assert not is_running(pid)
     assert [str(warning.message) for warning in recwarn] == []
 
 
