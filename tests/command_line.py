@@ -1,4 +1,4 @@
-"""The command line as a user runs it: its exit code, and what it says.
+"""The command line as a user runs it: its exit code and its output.
 
 Most tests call it in their own process: torch, which takes seconds to import, is imported once.
 """
@@ -24,23 +24,23 @@ def bagwise(*arguments: str | Path, cwd: Path | None = None) -> subprocess.Compl
     from bagwise.cli.entry_point import main
 
     typed = [*map(str, arguments)]
-    out, said = io.StringIO(), io.StringIO()
+    out, err = io.StringIO(), io.StringIO()
     with contextlib.ExitStack() as stack:
         stack.enter_context(contextlib.chdir(cwd or Path.cwd()))
         stack.enter_context(mock.patch.object(sys, "argv", ["bagwise", *typed]))
         stack.enter_context(unchecked())
         stack.enter_context(usual_warnings())
         stack.enter_context(contextlib.redirect_stdout(out))
-        stack.enter_context(contextlib.redirect_stderr(said))
+        stack.enter_context(contextlib.redirect_stderr(err))
         ended = stack.enter_context(pytest.raises(SystemExit))
         main()
-    return subprocess.CompletedProcess(typed, ended.value.code or 0, out.getvalue(), said.getvalue())
+    return subprocess.CompletedProcess(typed, ended.value.code or 0, out.getvalue(), err.getvalue())
 
 
 def bagwise_process(*arguments: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     """The same in a process of its own, where that makes a difference."""
     return subprocess.run(
-        command(*arguments), cwd=cwd, capture_output=True, text=True, timeout=300, encoding="utf-8", check=False
+        command(*arguments), cwd=cwd, capture_output=True, text=True, timeout=800, encoding="utf-8", check=False
     )
 
 

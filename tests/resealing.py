@@ -1,4 +1,4 @@
-"""Folders forged with care: what was changed in them is recorded anew, so that no SHA-256 tells."""
+"""Forged folders: the manifest is rewritten after a change, so that every SHA-256 matches."""
 
 from bagwise.io.atomic import MANIFEST
 from bagwise.io.json_files import read_json, write_json

@@ -85,7 +85,7 @@ def test_package_count_file_count_and_file_length():
 
 
 @pytest.mark.parametrize("module", FILES, ids=str)
-def test_every_module_has_a_test_file(module):
+def test_modules_have_a_test_file(module):
     test = ROOT / "tests" / module.parent / f"test_{module.stem}.py"
     assert test.exists(), f"{module} has no {test.relative_to(ROOT)}"
 
@@ -96,7 +96,7 @@ def test_poolings_never_import_bags():
             assert not any(name.startswith("bagwise.bags") for name in imports(module)), module
 
 
-def test_nothing_is_unpickled():
+def test_modules_never_unpickle():
     for module in MODULES:
         text = (SOURCE / module).read_text(encoding="utf-8")
         assert "pickle.load" not in text

@@ -52,11 +52,11 @@ def test_check_real_number_rejects_what_is_not_a_finite_number(value):
         check_real_number("slope", value)
 
 
-def test_check_real_number_includes_least_and_excludes_above_and_below():
+def test_check_real_number_includes_minimum_and_excludes_above_and_below():
     assert check_real_number("p", 0, minimum=0) == 0
-    for value, bounds in ((-1e-9, {"least": 0}), (0, {"above": 0}), (1, {"below": 1})):
+    for value, bounds in ((-1e-9, {"minimum": 0}), (0, {"above": 0}), (1, {"below": 1})):
         (keyword, bound), *_ = bounds.items()
-        with pytest.raises(InputError, match=f"it must be a number {keyword.replace('least', 'at least')} {bound}"):
+        with pytest.raises(InputError, match=f"it must be a number {keyword.replace('minimum', 'at least')} {bound}"):
             check_real_number("p", value, **bounds)
 
 

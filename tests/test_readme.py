@@ -1,4 +1,4 @@
-"""What the README says runs; measured numbers in it and on the page of results stand in the files behind them."""
+"""The README runs; measured numbers in it and on the page of results are in the files that they link to."""
 
 import contextlib
 import re

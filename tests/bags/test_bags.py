@@ -78,7 +78,7 @@ def test_bags_and_selections_are_immutable(field):
 
 
 @pytest.mark.parametrize("make_copy", [lambda bags: pickle.loads(pickle.dumps(bags)), copy.deepcopy, copy.copy])
-def test_copies_and_pickles_are_equal_and_immutable(make_copy):
+def test_bags_copied_or_pickled_are_equal_and_immutable(make_copy):
     bags = make_bags([2, 1])
     copied = make_copy(bags)
     assert as_list(copied) == as_list(bags)
@@ -108,12 +108,12 @@ def test_bags_share_a_memory_mapped_array(tmp_path):
     assert bags.instances[0].tolist() == [5.0, 5.0]
 
 
-def test_the_instances_of_one_bag_are_read_only():
+def test_bags_return_read_only_instances_of_one_bag():
     with pytest.raises(ValueError, match="read-only"):
         make_bags([2, 1])[0][0, 0] = 5.0
 
 
-def test_the_arrays_of_the_caller_stay_writeable():
+def test_bags_leave_the_arrays_of_the_caller_writeable():
     instances, offsets, labels = np.zeros((3, 2)), np.array([0, 1, 3]), np.array([0, 1])
     Bags(instances, offsets, labels)
     instances[0], offsets[0], labels[0] = 1.0, 0, 1
@@ -140,7 +140,7 @@ KEYS = {
 
 @pytest.mark.parametrize("name", KEYS)
 @pytest.mark.parametrize("form", [lambda key: key, lambda key: (key, ...), lambda key: (key, slice(None))])
-def test_every_kind_of_selection_equals_that_of_a_list(name, form):
+def test_bags_selection_by_every_kind_of_key_equals_that_of_a_list(name, form):
     bags = make_bags([2, 1, 3, 1, 2])
     key, rows = KEYS[name]
     assert as_list(bags[form(key)]) == [as_list(bags)[row] for row in rows]
@@ -148,7 +148,7 @@ def test_every_kind_of_selection_equals_that_of_a_list(name, form):
 
 @laws
 @given(layouts, st.data())
-def test_selecting_numbers_equals_the_list_of_the_same_bags(sizes, data):
+def test_bags_selection_by_numbers_equals_that_of_a_list(sizes, data):
     bags = make_bags(sizes)
     rows = data.draw(st.lists(st.integers(-len(sizes), len(sizes) - 1), max_size=12))
     assert as_list(bags[rows]) == [as_list(bags)[row] for row in rows]
@@ -156,14 +156,14 @@ def test_selecting_numbers_equals_the_list_of_the_same_bags(sizes, data):
 
 @laws
 @given(layouts, st.data())
-def test_slicing_equals_slicing_the_list(sizes, data):
+def test_bags_slices_equal_slices_of_a_list(sizes, data):
     bags, key = make_bags(sizes), data.draw(st.slices(len(sizes)))
     assert as_list(bags[key]) == as_list(bags)[key]
 
 
 @laws
 @given(layouts, st.data())
-def test_selecting_twice_equals_selecting_once(sizes, data):
+def test_bags_selected_twice_equal_bags_selected_once(sizes, data):
     bags = make_bags(sizes)
     first = data.draw(st.lists(st.integers(0, len(sizes) - 1), min_size=1, max_size=9))
     second = data.draw(st.lists(st.integers(0, len(first) - 1), max_size=9))
@@ -171,7 +171,7 @@ def test_selecting_twice_equals_selecting_once(sizes, data):
 
 
 @pytest.mark.parametrize("bag", [1, -2, np.int64(1), np.array(1)])
-def test_a_whole_number_selects_the_instances_of_that_bag(bag):
+def test_bags_indexed_by_an_integer_return_the_instances_of_that_bag(bag):
     bags = make_bags([2, 3, 1])
     np.testing.assert_array_equal(bags[bag], bags.instances[2:5])
 
@@ -179,19 +179,19 @@ def test_a_whole_number_selects_the_instances_of_that_bag(bag):
 @pytest.mark.parametrize(
     "key", [3, -4, [0, 3], np.array([-4]), [True, False], ([0], 1), ([0], ..., ...), 0.5, [0.5], "a"]
 )
-def test_selection_out_of_range_or_of_a_wrong_type_raises_index_error(key):
+def test_bags_selection_out_of_range_or_of_a_wrong_type_raises_index_error(key):
     with pytest.raises(IndexError):
         make_bags([2, 3, 1])[key]
 
 
 @pytest.mark.parametrize("key", [[[0, 1]], np.zeros((1, 2), dtype=int), None, True])
-def test_selection_with_more_than_one_axis_raises_index_error(key):
+def test_bags_selection_with_more_than_one_axis_raises_index_error(key):
     with pytest.raises(IndexError):
         make_bags([2, 3, 1])[key]
 
 
 @pytest.mark.parametrize("key", [slice(1, 3), [1, 2], np.array([1, 2]), [False, True, True, False], 1, [1]])
-def test_selecting_consecutive_bags_copies_nothing(key):
+def test_bags_selection_of_consecutive_bags_copies_nothing(key):
     bags = make_bags([2, 1, 3, 1])
     chosen = bags[key]
     assert np.shares_memory(bags.instances, chosen if isinstance(key, int) else chosen.instances)
@@ -204,7 +204,7 @@ def count_resident_bytes(file):
 
 
 @pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="only Linux lists the memory of mapped files")
-def test_selection_reads_only_the_chosen_rows_of_a_memory_mapped_file(tmp_path):
+def test_bags_selection_reads_only_the_chosen_rows_of_a_memory_mapped_file(tmp_path):
     rows, width = 1 << 20, 64  # 256 MB of holes
     instances = np.memmap(tmp_path / "instances.npy", dtype=np.float32, mode="w+", shape=(rows, width))
     instances[5000] = 7.0

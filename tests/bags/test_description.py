@@ -33,7 +33,7 @@ def test_describe_in_line_lists_at_most_six_labels():
     assert "6: 1" not in text
 
 
-def test_an_empty_selection_has_both_summaries():
+def test_describe_in_line_and_in_html_accept_an_empty_selection():
     empty = Bags.from_list([[[0.0]]], labels=[1], names=["a"])[[]]
     assert repr(empty).startswith("Bags: 0 bags")
     assert "0 bags" in empty._repr_html_()

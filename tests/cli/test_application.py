@@ -18,7 +18,7 @@ def test_help_lists_commands_and_version_is_of_the_package():
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_has_help_with_an_example(command):
+def test_help_of_every_command_has_an_example(command):
     result = bagwise(command, "--help")
     assert result.returncode == 0
     assert f"Example: bagwise {command}" in result.stdout
@@ -53,7 +53,7 @@ def list_commands(group, name="bagwise"):
             yield f"{name} {word}", command
 
 
-def test_every_option_has_a_meaning_and_a_default():
+def test_help_of_every_option_has_a_meaning_and_a_default():
     """Flags are off by default, and typer prints the defaults that are values."""
     for name, command in list_commands(typer.main.get_command(app)):
         for option in command.params:

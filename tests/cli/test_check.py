@@ -22,4 +22,4 @@ def test_check_covers_runs_and_their_models(tmp_path):
     assert json.loads(bagwise("check", "run", "--json", cwd=tmp_path).stdout)["damages"] == []
     (tmp_path / "run" / "model" / "model.json").unlink()
     assert "model/model.json is missing" in refused(bagwise("check", "run", cwd=tmp_path))
-    assert "manifest.json is missing" in refused(bagwise("check", "nowhere", cwd=tmp_path))
+    assert "nowhere is not a folder" in refused(bagwise("check", "nowhere", cwd=tmp_path))

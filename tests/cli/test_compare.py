@@ -30,7 +30,7 @@ def test_compare_writes_and_prints_tables_and_page(tmp_path):
         (["--methods", "naive", "--epochs", "3"], "training flags apply to networks"),
         (["--methods", "naive", "--folds", "1"], "folds is 1"),
         (["--methods", "naive", "--folds", "500"], "too few for 500 folds"),
-        (["--methods", "naive", "--hold-out", "1.5"], "between 0 and 1"),
+        (["--methods", "naive", "--hold-out", "1.5"], "it must be a number above 0 and below 1"),
     ],
     ids=str,
 )

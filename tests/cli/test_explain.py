@@ -17,8 +17,8 @@ def test_explain_prints_the_exact_probabilities_of_the_run(image_runs, tmp_path)
 
 
 def test_explain_without_bag_lists_all_bags_beside_the_run(digits_run, tmp_path):
-    said = bagwise("explain", digits_run.folder, "--out", tmp_path / "bags.csv", cwd=tmp_path).stdout
-    assert "next: bagwise explain" in said
+    output = bagwise("explain", digits_run.folder, "--out", tmp_path / "bags.csv", cwd=tmp_path).stdout
+    assert "next: bagwise explain" in output
     with (tmp_path / "bags.csv").open(newline="") as stream:
         rows = list(csv.DictReader(stream))
     assert [row["bag"] for row in rows] == [row["bag"] for row in digits_run.predictions]

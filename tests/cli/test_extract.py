@@ -47,35 +47,82 @@ def test_extract_packs_pixels_with_labels(tiles, tmp_path):
     assert bags.instance_shape == (32, 32, 3)
 
 
+READ_AFTER_A_SIGNAL = """
+import os, signal
+from bagwise.data.slides.slide import Slide
+
+signalled, wakeup = os.pipe()
+os.set_blocking(wakeup, False)
+signal.set_wakeup_fd(wakeup)
+read = Slide.read
+
+def read_after_a_signal(*arguments):
+    os.read(signalled, 1)
+    Slide.read = read
+    return read(*arguments)
+
+Slide.read = read_after_a_signal
+"""
+NEVER_READ = """
+import signal
+from bagwise.data.slides.slide import Slide
+
+def never_read(*arguments):
+    while True:
+        signal.pause()
+
+Slide.read = never_read
+"""
+
+
+@contextlib.contextmanager
+def blocked_extraction(folder, startup, *flags):
+    """A bagwise extract that is blocked in its first tile, and its arguments.
+
+    Python imports sitecustomize when it starts, also in worker processes.
+    """
+    write_pyramid(folder / "one.tif", levels=2)
+    tiles = folder / "tiles"
+    tile_to_file(folder / "one.tif", tiles, TilingSettings(size=32, mpp=1.0))
+    (folder / "startup").mkdir()
+    (folder / "startup" / "sitecustomize.py").write_text(startup)
+    words = command("extract", tiles, "--out", folder / "bags", "--batch-size", "1", *flags)
+    environment = {**os.environ, "PYTHONPATH": str(folder / "startup")}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(words, env=environment, start_new_session=True, **pipes) as process:
+        try:
+            while not list(tiles.glob("features-pixels/.*.tmp")):
+                assert process.poll() is None, process.communicate()
+                time.sleep(0.01)
+            yield process, words[3:]
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+def assert_stopped_without_files(folder, process, words, code):
+    """The command exits with the code of the signal, prints how to resume and leaves no files."""
+    stderr = process.communicate(timeout=240)[1]
+    assert process.returncode == code
+    assert shlex.split(stderr.split("Resume with:")[1])[1:] == words
+    assert "Traceback" not in stderr
+    features = folder / "tiles" / "features-pixels"
+    assert list(features.glob("*")) == list(features.glob(".*")) == []
+    assert not (folder / "bags").exists()
+
+
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_extract_interrupted_leaves_no_files_and_prints_resume_command(tmp_path, number, code):
-    write_pyramid(tmp_path / "one.tif", levels=2)
-    tiles = tmp_path / "tiles"
-    entry = tile_to_file(tmp_path / "one.tif", tiles, TilingSettings(size=16, mpp=0.25))
-    words = command("extract", tiles, "--out", tmp_path / "bags", "--batch-size", "1")
-    process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
-    try:
-        while not list(tiles.glob("features-pixels/.*.tmp")):
-            assert process.poll() is None
-            time.sleep(0.01)
+    with blocked_extraction(tmp_path, READ_AFTER_A_SIGNAL) as (process, words):
         process.send_signal(number)
-        said = process.communicate(timeout=60)[1]
-    finally:
-        process.kill()
-        process.wait()
-    assert len(entry.positions) == 4096  # too many to be done before the signal comes
-    assert process.returncode == code
-    assert shlex.split(said.split("Resume with:")[1])[1:] == words[3:]
-    assert "Traceback" not in said
-    assert list(tiles.glob("features-pixels/*")) == list(tiles.glob("features-pixels/.*")) == []
-    assert not (tmp_path / "bags").exists()
+        assert_stopped_without_files(tmp_path, process, words, code)
 
 
 def test_extract_with_workers_gives_the_same_bags(tiles, tmp_path):
     assert bagwise("extract", tiles, "--out", tmp_path / "one", "--quiet").returncode == 0
     shutil.rmtree(tiles / "features-pixels")
-    told = json.loads(bagwise("extract", tiles, "--out", tmp_path / "two", "--workers", "2", "--json").stdout)
-    assert (told["done"], told["packed"]) == (["one", "two"], 2)
+    output = json.loads(bagwise("extract", tiles, "--out", tmp_path / "two", "--workers", "2", "--json").stdout)
+    assert (output["done"], output["packed"]) == (["one", "two"], 2)
     for path in (tmp_path / "one").iterdir():
         assert path.read_bytes() == (tmp_path / "two" / path.name).read_bytes()
 
@@ -84,27 +131,10 @@ def test_extract_with_workers_gives_the_same_bags(tiles, tmp_path):
     ("number", "code"), [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.full)]
 )
 def test_extract_signal_ends_workers_and_leaves_no_files(tmp_path, number, code):
-    """Ctrl-C reaches all processes of a terminal, termination the command alone."""
-    write_pyramid(tmp_path / "one.tif", levels=2)
-    tiles = tmp_path / "tiles"
-    tile_to_file(tmp_path / "one.tif", tiles, TilingSettings(size=16, mpp=0.25))
-    words = command("extract", tiles, "--out", tmp_path / "bags", "--batch-size", "1", "--workers", "2")
-    process = subprocess.Popen(words, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True)
-    try:
-        while not list(tiles.glob("features-pixels/.*.tmp")):
-            assert process.poll() is None
-            time.sleep(0.01)
+    """Ctrl-C reaches all processes of a terminal, termination only the command."""
+    with blocked_extraction(tmp_path, NEVER_READ, "--workers", "2") as (process, words):
         (os.killpg if number == signal.SIGINT else os.kill)(process.pid, number)
-        said = process.communicate(timeout=60)[1]
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-    assert process.returncode == code
-    assert shlex.split(said.split("Resume with:")[1])[1:] == words[3:]
-    assert "Traceback" not in said
-    assert list(tiles.glob("features-pixels/*")) == list(tiles.glob("features-pixels/.*")) == []
-    assert not (tmp_path / "bags").exists()
+        assert_stopped_without_files(tmp_path, process, words, code)
 
 
 def test_extract_refuses_wrong_arguments(tiles, tmp_path):

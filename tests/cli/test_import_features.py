@@ -30,11 +30,11 @@ def test_import_packs_features_and_prints_a_summary(job, tmp_path):
     folder, labels = job
     result = bagwise("import", folder, "--labels", labels, "--out", tmp_path / "bags")
     assert result.returncode == 0, result.stderr
-    said = " ".join(result.stdout.split())
-    assert "features of TRIDENT, because it is named features_uni_v1" in said
-    assert "slides found 12" in said
-    assert "wrote 12 bags, 48 instances" in said
-    assert f"next: bagwise train {tmp_path / 'bags'} runs/first" in said
+    text = " ".join(result.stdout.split())
+    assert "features of TRIDENT, because it is named features_uni_v1" in text
+    assert "slides found 12" in text
+    assert "wrote 12 bags, 48 instances" in text
+    assert f"next: bagwise train {tmp_path / 'bags'} runs/first" in text
     bags = load_bags(tmp_path / "bags")
     np.testing.assert_array_equal(bags[3], features(4, seed=3))
     assert bags.groups.tolist()[:3] == ["p0", "p0", "p1"]
@@ -50,8 +50,8 @@ def test_import_by_case_with_json_output(job, tmp_path):
     assert "s03.h5 is damaged" in refused(bagwise(*arguments))
     assert not out.exists()
     result = bagwise(*arguments, "--skip-bad")
-    told = json.loads(result.stdout)
-    assert (told["tool"], told["bags"], told["instances"], list(told["bad"])) == ("TRIDENT", 6, 44, ["s03"])
+    output = json.loads(result.stdout)
+    assert (output["tool"], output["bags"], output["instances"], list(output["bad"])) == ("TRIDENT", 6, 44, ["s03"])
     assert load_bags(out).names.tolist() == [f"p{number}" for number in range(6)]
 
 
@@ -72,26 +72,26 @@ def test_import_refuses_wrong_arguments_with_the_fix(job, tmp_path):
 def test_import_with_workers_or_shared_gives_the_same_bags(job, tmp_path):
     folder, labels = job
     (folder / "s03.h5").write_bytes(b"cut")
-    words, told = ("import", folder, "--labels", labels, "--skip-bad", "--json"), []
+    words, outputs = ("import", folder, "--labels", labels, "--skip-bad", "--json"), []
     for name, flags in {"one": (), "two": ("--workers", "2"), "shared": ("--shared",)}.items():
         result = bagwise(*words, "--out", name, *flags, cwd=tmp_path)
-        told.append({**json.loads(result.stdout), "out": ""})
+        outputs.append({**json.loads(result.stdout), "out": ""})
         assert bytes_of(tmp_path / name) == bytes_of(tmp_path / "one")
-    assert told[0].items() <= told[1].items()
-    assert (told[1]["bad"], len(told[1]["done"])) == (told[0]["bad"], 11)
-    assert told[1] == told[2]
+    assert outputs[0].items() <= outputs[1].items()
+    assert (outputs[1]["bad"], len(outputs[1]["done"])) == (outputs[0]["bad"], 11)
+    assert outputs[1] == outputs[2]
 
 
 def test_import_shared_prints_which_process_has_the_rest(job, tmp_path):
     folder, labels = job
     words = ("import", folder, "--labels", labels, "--out", "bags", "--shared")
     with hold_lock(tmp_path / "bags.parts" / "s05.lock"):
-        said = bagwise(*words, cwd=tmp_path)
-        assert said.returncode == 0
-        assert "s05 is being processed by process" in said.stdout
-        assert "nothing packed yet: run the same command again" in said.stdout
+        result = bagwise(*words, cwd=tmp_path)
+        assert result.returncode == 0
+        assert "s05 is being processed by process" in result.stdout
+        assert "nothing packed yet: run the same command again" in result.stdout
         assert list(json.loads(bagwise(*words, "--json", cwd=tmp_path).stdout)["elsewhere"]) == ["s05"]
-    with hold_lock(tmp_path / ".bags.claim"):
+    with hold_lock(tmp_path / ".bags.lock"):
         assert "another command is packing bags, or has packed it" in bagwise(*words, cwd=tmp_path).stdout
     assert "wrote 12 bags, 48 instances" in bagwise(*words, cwd=tmp_path).stdout
     assert "if other copies of this command packed them, nothing is left to do" in refused(

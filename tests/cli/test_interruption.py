@@ -34,7 +34,7 @@ def test_end_on_signal_ends_block_and_records_signal(number, code):
     assert signal.getsignal(number) is before
 
 
-def test_second_signal_reaches_outer_block():
+def test_handle_interruption_second_signal_reaches_outer_block():
     with end_on_signal() as outer, handle_interruption() as inner:
         os.kill(os.getpid(), signal.SIGTERM)
         assert not outer.requested()
@@ -52,7 +52,7 @@ def test_print_resume_hint_prints_own_or_given_command(monkeypatch, capsys):
 
 
 def test_end_on_signal_works_within_finalizers():
-    """What a destructor raises is lost."""
+    """Python drops exceptions of finalizers."""
 
     class Dying:
         def __del__(self):
@@ -61,7 +61,7 @@ def test_end_on_signal_works_within_finalizers():
 
     def work():
         Dying()
-        time.sleep(5)
+        time.sleep(240)  # until the signal is sent again
 
     with pytest.raises(KeyboardInterrupt), end_on_signal() as interruption:
         work()

@@ -45,9 +45,9 @@ def test_gather_parameters_flags_take_precedence_over_file(tmp_path):
     ("text", "message"),
     [
         ("epoch = 3", "unknown parameter 'epoch'; did you mean 'epochs'"),
-        ("epochs = 'ten'", "epochs = 'ten' is of type str; give a int"),
+        ("epochs = 'ten'", "epochs = 'ten' is of type str; give a whole number"),
         ("epochs = true", "epochs = True is of type bool"),
-        ("standardize = 1", "give a bool"),
+        ("standardize = 1", "give true or false"),
         ("data = 3", "must be a table"),
         ("epochs = ", "is not valid TOML"),
     ],
@@ -97,7 +97,7 @@ def test_read_methods_applies_flags_to_networks_and_tables_to_methods(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("methods = 3", "must hold one table per method"),
+        ("methods = 3", "must contain one table per method"),
         ("[method.attention]\nepochs = 3", "unknown table method"),
         ("[methods]\nattention = 3", "must be a table"),
         ('[methods."MI-SVM"]\nC = 3', "MI-SVM, which is not compared"),

@@ -86,7 +86,7 @@ def test_print_metrics_shows_intervals_and_undefined_values(capsys):
     assert "0.667" in shown
     assert "0.250 – 1.000" in shown
     assert "n/a" in shown
-    assert "key instances, 2 bags" in " ".join(shown.split())
+    assert "key instances, mean over 2 bags unless pooled" in " ".join(shown.split())
 
 
 def test_output_quiet_prints_nothing_and_json_only_the_result(capsys):

@@ -43,13 +43,13 @@ def test_tile_names_slide_without_resolution_and_the_option(slides, tmp_path):
     )
     assert found["tiles"] == {"one": 16}
     assert list(found["bad"]) == ["mute"]
-    said = bagwise("tile", slides / "mute.tif", "--out", tmp_path / "level", "--level", "0").stdout
-    assert "no tissue found on mute: see" in said
+    output = bagwise("tile", slides / "mute.tif", "--out", tmp_path / "level", "--level", "0").stdout
+    assert "no tissue found on mute: see" in output
 
 
 def test_tile_refuses_contradicting_options(slides, tmp_path):
     both = bagwise("tile", slides, "--out", tmp_path, "--level", "0", "--mpp", "0.5")
-    assert "pass --mpp (micrometres a pixel) or --level, and not both" in refused(both)
+    assert "pass --mpp (micrometres per pixel, e.g. --mpp 0.5) or --level, and not both" in refused(both)
     assert "does not exist" in refused(bagwise("tile", "nowhere", "--out", tmp_path))
     (tmp_path / "words.svs").write_text("no slide")
     onto = bagwise("tile", slides / "one.tif", "--out", tmp_path / "words.svs", "--skip-bad")

@@ -10,13 +10,13 @@ def test_view_serves_a_run_until_interrupted(digits_run, tmp_path):
     arguments = command("view", digits_run.folder, "--no-browser", "--json")
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as viewer:
         address = json.loads(viewer.stdout.readline())["address"]
-        with urllib.request.urlopen(f"{address}api/runs/0/bags", timeout=60) as answer:
+        with urllib.request.urlopen(f"{address}api/runs/0/bags", timeout=240) as answer:
             found = json.load(answer)
         viewer.send_signal(signal.SIGINT)
-        _, complaints = viewer.communicate(timeout=60)
+        _, stderr = viewer.communicate(timeout=240)
     assert [bag["probabilities"][1] for bag in found] == [row["probability 1"] for row in digits_run.predictions]
     assert viewer.returncode == 0
-    assert complaints == ""
+    assert stderr == ""
     assert not list(tmp_path.iterdir())
 
 

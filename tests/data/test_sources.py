@@ -8,7 +8,7 @@ from bagwise.errors import InputError
 from command_line import bagwise, refused
 
 
-def test_a_data_set_brings_its_own_test_bags_a_folder_does_not(tmp_path):
+def test_open_source_finds_test_bags_of_a_data_set_but_not_of_a_folder(tmp_path):
     source = open_source("digits", n_bags=6)
     assert source.training.names[0] == "train-0000"
     assert source.test.names[0] == "test-0000"
@@ -16,25 +16,25 @@ def test_a_data_set_brings_its_own_test_bags_a_folder_does_not(tmp_path):
     folder = open_source(str(tmp_path / "bags"))
     assert folder.test is None
     assert folder.training.n_instances == source.training.n_instances
-    assert len(source.test) == 200, "the number of training bags says nothing of the test"
+    assert len(source.test) == 200, "n_bags is the number of training bags only"
     assert len(open_source("digits", n_test_bags=6).prediction_bags) == 6
     assert len(open_source(str(tmp_path / "bags")).prediction_bags) == 6
 
 
-def test_unknown_data_gets_the_nearest_name(tmp_path):
+def test_open_source_refuses_unknown_data_and_options_by_name(tmp_path):
     with pytest.raises(InputError, match="did you mean 'digits'"):
         open_source("digit")
     with pytest.raises(InputError, match="has no option 'n_bag'; did you mean 'n_bags'"):
         open_source("needles", n_bag=4)
     save_bags(load_dataset("needles", n_bags=4), tmp_path / "bags")
-    with pytest.raises(InputError, match="belong to data sets"):
+    with pytest.raises(InputError, match="has no options; leave out --data-option n_bags=3"):
         open_source(str(tmp_path / "bags"), n_bags=3)
     (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match=r"holds neither bags \(it has no manifest\.json\) nor images"):
+    with pytest.raises(InputError, match=r"contains neither bags \(it has no manifest\.json\) nor images"):
         open_source(str(tmp_path / "empty"))
 
 
-def test_tables_are_data_and_their_options_reach_the_reader(tmp_path):
+def test_open_source_reads_tables_with_the_options_of_their_reader(tmp_path):
     (tmp_path / "table.csv").write_text("id,y,note,1\na,yes,n,0.5\nb,no,n,1\na,yes,n,2\n")
     bags = open_source(str(tmp_path / "table.csv"), bag="id", label="y", drop=["note"]).training
     assert (bags.names.tolist(), bags.labels.tolist(), bags.instance_shape) == (["a", "b"], ["yes", "no"], (1,))
@@ -44,13 +44,13 @@ def test_tables_are_data_and_their_options_reach_the_reader(tmp_path):
     assert open_source(str(tmp_path / "bags.svm"), n_features=5).prediction_bags.instance_shape == (5,)
 
 
-def test_a_second_table_is_found_beside_the_first(tmp_path):
+def test_open_source_finds_a_second_table_beside_the_first(tmp_path):
     (tmp_path / "instances.csv").write_text("bag,f\na,1\nb,2\n")
     (tmp_path / "labels.csv").write_text("bag,label\nb,0\na,1\n")
     assert open_source(str(tmp_path / "instances.csv"), bags="labels.csv").training.labels.tolist() == [1, 0]
 
 
-def test_a_split_file_sets_the_test_bags_apart(tmp_path):
+def test_open_source_takes_test_bags_from_a_split_file(tmp_path):
     save_bags(load_dataset("needles", n_bags=4), tmp_path / "bags")
     names = open_source(str(tmp_path / "bags")).prediction_bags.names.tolist()
     (tmp_path / "splits_0.csv").write_text(f",train,val,test\n0,{names[3]},{names[0]},{names[1]}\n1,{names[2]},,\n")
@@ -59,29 +59,33 @@ def test_a_split_file_sets_the_test_bags_apart(tmp_path):
     assert source.test.names.tolist() == [names[1]]
 
 
-def test_wrong_options_and_files_of_a_table_are_told(tmp_path):
+def test_open_source_refuses_wrong_files_and_options_of_tables_by_name(tmp_path):
     (tmp_path / "table.csv").write_text("bag,label,f\na,1,2\n")
     with pytest.raises(InputError, match="has no option 'lable'; did you mean 'label'"):
         open_source(str(tmp_path / "table.csv"), lable="y")
     (tmp_path / "table.xlsx").touch()
-    with pytest.raises(InputError, match=r"not a table that can be read; give one of \.csv"):
+    with pytest.raises(
+        InputError, match=r"table\.xlsx is not a table that can be read; pass a file with one of the suffixes \.csv"
+    ):
         open_source(str(tmp_path / "table.xlsx"))
     (tmp_path / "bags.svm").write_text("0:a:1 1:2\n")
-    with pytest.raises(InputError, match="give a whole number"):
+    with pytest.raises(
+        InputError, match=r"n_features must be a whole number, got 'many'; pass e\.g\. --data-option n_features=100"
+    ):
         open_source(str(tmp_path / "bags.svm"), n_features="many")
 
 
-def test_a_csv_is_trained_on_from_the_command_line(tmp_path):
+def test_train_reads_a_csv_file_with_data_options(tmp_path):
     lines = [f"b{number % 10},{'yes' if number % 2 else 'no'},{number % 7},{number}" for number in range(40)]
     (tmp_path / "table.csv").write_text("\n".join(["id,out,f1,f2", *lines]) + "\n")
     options = ("--data-option", "bag=id", "--data-option", "label=out", "--epochs", "1", "--quiet")
     result = bagwise("train", tmp_path / "table.csv", tmp_path / "run", *options)
     assert (result.returncode, result.stdout) == (0, ""), result.stderr
     message = refused(bagwise("train", tmp_path / "table.csv", tmp_path / "other", "--epochs", "1"))
-    assert "no column that names the bags; say which one with bag=NAME" in message
+    assert "has no column with the bag names; name it with --data-option bag=NAME" in message
 
 
-def test_a_folder_of_images_is_data_once_it_is_said_how_to_cut_it(tmp_path):
+def test_open_source_reads_images_if_the_tile_size_is_given(tmp_path):
     from PIL import Image
 
     for number, label in enumerate(["benign", "malignant"] * 2):
@@ -97,11 +101,11 @@ def test_a_folder_of_images_is_data_once_it_is_said_how_to_cut_it(tmp_path):
         open_source(str(tmp_path / "images"))
     with pytest.raises(InputError, match="did you mean 'stride'"):
         open_source(str(tmp_path / "images"), size=16, strid=4)
-    with pytest.raises(InputError, match="give a number"):
+    with pytest.raises(InputError, match=r"size must be a number, got 'large'; pass e\.g\. --data-option size=32"):
         open_source(str(tmp_path / "images"), size="large")
 
 
-def test_a_file_or_folder_named_like_a_data_set_does_not_hide_it_but_a_folder_of_bags_does(tmp_path, monkeypatch):
+def test_open_source_prefers_a_data_set_to_files_of_its_name_but_not_to_a_folder_of_bags(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "digits").mkdir()
     (tmp_path / "needles").write_text("a note")
@@ -114,21 +118,21 @@ def test_a_file_or_folder_named_like_a_data_set_does_not_hide_it_but_a_folder_of
 
 
 @pytest.mark.parametrize("data", ["", "  "])
-def test_empty_data_is_refused(data):
+def test_open_source_refuses_empty_data(data):
     with pytest.raises(InputError, match="DATA is empty"):
         open_source(data)
 
 
-def test_a_split_cannot_be_asked_of_a_data_set_that_brings_both():
-    with pytest.raises(InputError, match="leave the option split out"):
+def test_open_source_refuses_split_for_data_sets_with_predefined_splits():
+    with pytest.raises(InputError, match="leave out --data-option split=test"):
         open_source("digits", split="test")
 
 
-def test_a_path_that_is_no_text_is_refused(tmp_path):
+def test_resolve_data_path_refuses_paths_that_are_not_utf_8(tmp_path):
     path = tmp_path / "b\udce9.csv"
     try:
         path.write_text("bag,label,f\na,1,2\n")
     except OSError:
-        pytest.skip("this file system takes valid UTF-8 only")
+        pytest.skip("this file system accepts valid UTF-8 only")
     with pytest.raises(InputError, match="not valid UTF-8"):
         resolve_data_path(str(path), {})

@@ -40,7 +40,7 @@ def test_predict_returns_labels_of_the_training_type(labels):
     np.testing.assert_allclose(model.predict_proba(BAGS).sum(axis=1), 1)
 
 
-def test_fit_rejects_wrong_input_and_says_what_is_needed():
+def test_fit_rejects_wrong_input_with_what_is_needed():
     with pytest.raises(InputError, match="y holds 2 labels for 6 bags"):
         make_model().fit(BAGS, LABELS[:2])
     with pytest.raises(InputError, match="one class only"):

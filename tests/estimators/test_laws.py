@@ -85,7 +85,7 @@ def test_estimator_passes_check_of_scikit_learn(estimator, check):
     check(estimator)
 
 
-def test_every_estimator_is_at_most_two_levels_below_the_base():
+def test_bag_estimator_subclasses_are_at_most_two_levels_deep():
     for kind in CLASSES:
         bases = [base for base in kind.__mro__ if issubclass(base, BagEstimator)]
         assert len(bases) <= 3, bases

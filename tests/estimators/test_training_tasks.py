@@ -32,7 +32,10 @@ def make_plan(estimator, bags=NEEDLES):
     [
         ({"attention_width": 0}, "attention_width is 0"),
         ({"heads": 1.5}, "heads is 1.5"),
-        ({"memory": "much"}, "memory is 'much'"),
+        (
+            {"memory": "much"},
+            "memory must be 'auto', a size such as '2GB' or '500MB', or a number of bytes, got 'much'",
+        ),
         ({"standardize": "no"}, "standardize is 'no'"),
         ({"temperature": 1}, "temperature is 1"),
         ({"validation": 1.5}, "validation is 1.5"),

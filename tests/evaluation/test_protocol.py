@@ -57,7 +57,7 @@ def test_make_repeated_splits_keep_groups_together(make_splits):
 
 @pytest.mark.parametrize("make_splits", [make_repeated_folds, make_repeated_hold_out])
 def test_make_repeated_splits_warn_if_groups_may_be_divided(make_splits):
-    with pytest.warns(UserWarning, match="scores will be too good"):
+    with pytest.warns(UserWarning, match="the metrics are too optimistic"):
         splits = make_splits(GROUPED, GROUPED.labels, grouped=False)
     assert any(set(GROUPED.groups[split.training]) & set(GROUPED.groups[split.test]) for split in splits)
 

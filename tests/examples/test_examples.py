@@ -1,4 +1,4 @@
-"""The examples run as they stand, in an empty folder, and write what they say."""
+"""The examples run unchanged, in an empty folder, and write the files that they name."""
 
 import contextlib
 import runpy

@@ -25,19 +25,19 @@ def test_bounded_cache_computes_a_value_once_for_all_threads():
     arrived, release = threading.Barrier(6), threading.Event()
 
     def compute(key):
-        release.wait(10)
+        assert release.wait(240)
         computed.append(key)
         return object()
 
     def ask():
-        arrived.wait(10)
+        arrived.wait(240)
         values.append(cache.get("key"))
 
     cache = BoundedCache(4, compute)
     threads = [threading.Thread(target=ask) for _ in range(5)]
     for thread in threads:
         thread.start()
-    arrived.wait(10)  # every thread is about to ask
+    arrived.wait(240)  # every thread is about to call get
     release.set()
     for thread in threads:
         thread.join()
@@ -51,13 +51,13 @@ def test_bounded_cache_does_not_block_other_keys():
     def compute(key):
         if key == "slow":
             started.set()
-            release.wait(10)
+            assert release.wait(240)
         return key
 
     cache = BoundedCache(4, compute)
     thread = threading.Thread(target=cache.get, args=["slow"])
     thread.start()
-    started.wait(10)
+    assert started.wait(240)
     assert cache.get("quick") == "quick"
     release.set()
     thread.join()

@@ -35,7 +35,7 @@ def test_open_csv_ignores_separators_in_quotes_and_lines_without_text(tmp_path):
         (b"a,b\n1,\xff\n", "not text in UTF-8"),
         (b"\x1f\x8b\x08\x00\xff", "not text in UTF-8"),
         (b"PK\x03\x04xl/workbook.xml", "is a spreadsheet or another archive, not text; save the table as csv"),
-        (b'a,b\n1,"' + b"x" * 200_000, "is a quote left open"),
+        (b'a,b\n1,"' + b"x" * 200_000, "check for an unclosed quote"),
     ],
 )
 def test_open_csv_rejects_what_is_not_a_table(tmp_path, content, message):

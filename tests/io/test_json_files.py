@@ -22,7 +22,7 @@ def test_write_json_rejects_nan_and_infinity_and_keeps_the_old_file(tmp_path, va
 
 
 def test_read_json_names_a_missing_file_and_its_folder(tmp_path):
-    with pytest.raises(InputError, match=r"a\.json is missing; is .* the right folder\?"):
+    with pytest.raises(InputError, match=r"a\.json is missing; check that .* is the right folder"):
         read_json(tmp_path / "a.json")
 
 

@@ -26,7 +26,7 @@ def test_limit_memory_makes_a_large_allocation_fail_and_is_lifted_afterwards():
 
 
 @pytest.mark.parametrize("max_ratio", [MAX_COMPRESSION, NUMBERS_COMPRESSED])
-def test_check_declared_size_compares_the_claim_with_the_file(max_ratio):
+def test_check_declared_size_compares_the_declared_size_with_the_file(max_ratio):
     check_declared_size(Path("a"), ALWAYS_ALLOWED, 0, "rows", max_ratio)
     check_declared_size(Path("a"), max_ratio * 10**6, 10**6, "rows", max_ratio)
     for n_claimed in (max_ratio * 10**6 + 1, -1):

@@ -51,7 +51,7 @@ def test_read_npz_rejects_a_decompression_bomb(tmp_path):
         read_npz(tmp_path / "a.npz", "arr_0")
 
 
-def test_read_npy_rejects_a_header_that_claims_more_than_the_file_holds(tmp_path):
+def test_read_npy_rejects_a_header_that_declares_more_than_the_file_contains(tmp_path):
     with (tmp_path / "a.npy").open("wb") as stream:
         np.lib.format.write_array_header_1_0(stream, {"descr": "<f8", "fortran_order": False, "shape": (10**12, 4)})
     with pytest.raises(InputError, match=r"a\.npy claims 32,000,000,000,000 bytes"):
@@ -66,7 +66,7 @@ def test_read_npy_and_read_npz_name_a_damaged_or_missing_file(tmp_path):
     for name, read in (("a.npy", read_npy), ("a.npz", lambda path: read_npz(path, "arr_0"))):
         content = (tmp_path / name).read_bytes()
         (tmp_path / name).write_bytes(content[: len(content) - 20])
-        with pytest.raises(InputError, match=rf"{name} .*(damaged|cut short)"):
+        with pytest.raises(InputError, match=rf"{name} .*(damaged|truncated)"):
             read(tmp_path / name)
         with pytest.raises(InputError, match=f"other {name} is not a file"):
             read(tmp_path / f"other {name}")

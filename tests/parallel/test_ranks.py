@@ -45,13 +45,13 @@ def test_join_ranks_uses_an_existing_group_and_does_not_destroy_it(monkeypatch, 
         distributed.destroy_process_group()
 
 
-def test_tell_broadcasts_the_text_of_the_first_rank():
+def test_broadcast_sends_the_text_of_the_first_rank():
     texts = together(3, lambda ranks: ranks.broadcast("bäg → 1" if ranks.first else "ignored"))
     assert texts == ["bäg → 1"] * 3
     assert together(3, lambda ranks: ranks.broadcast()) == [""] * 3
 
 
-def test_agreed_is_true_if_the_flag_is_set_in_any_rank():
+def test_any_process_is_true_if_the_flag_is_set_in_any_rank():
     assert together(3, lambda ranks: ranks.any_process(ranks.number == 2)) == [True] * 3
     assert together(3, lambda ranks: ranks.any_process(False)) == [False] * 3
 
@@ -67,7 +67,7 @@ def test_check_same_rejects_different_numbers(monkeypatch):
         Ranks(0, 2).check_same([1], "checkpoint")
 
 
-def test_a_broken_connection_raises_rank_lost_error(monkeypatch):
+def test_sum_over_processes_raises_rank_lost_error_if_the_connection_breaks(monkeypatch):
     def all_reduce(values):
         raise RuntimeError("Connection closed by peer")
 

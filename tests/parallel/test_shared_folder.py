@@ -51,7 +51,7 @@ def test_process_units_skips_units_that_are_done(tmp_path):
 
 
 def test_process_units_leaves_locked_units_alone_and_tries_them_again_at_the_end(tmp_path):
-    """Another process has locked a, b and c; while e is written, it finishes c and dies over b."""
+    """Another process has locked a, b and c; while e is written, it finishes c and dies while it writes b."""
     locks = {name: contextlib.ExitStack() for name in "abc"}
     units = make_units(tmp_path)
     for unit in units[:3]:
@@ -79,7 +79,7 @@ def test_process_units_stops_at_a_bad_unit_unless_skip_bad_is_set(tmp_path):
     assert read_files(tmp_path).keys() == {f"{name}.done" for name in "acde"}
 
 
-def test_process_units_does_not_blame_a_unit_if_the_process_is_not_ready(tmp_path):
+def test_process_units_reports_no_bad_unit_if_the_process_is_not_ready(tmp_path):
     with pytest.raises(InputError, match="the folder is missing"):
         process_units(
             make_units(tmp_path), unit_writers.write_name, skip_bad=True, ready=unit_writers.fail_to_get_ready
@@ -94,7 +94,6 @@ def test_process_units_loses_nothing_when_a_worker_is_killed(tmp_path):
 
 
 @pytest.mark.full
-@pytest.mark.timeout(600)
 def test_process_units_loses_nothing_when_a_worker_of_a_cluster_is_killed(tmp_path):
     with local_cluster(n_workers=2, processes=True) as cluster:
         assert process_units(make_units(tmp_path), unit_writers.die_once_over_b, cluster).done
@@ -124,5 +123,5 @@ def test_process_units_rejects_zero_workers(tmp_path):
 
 def test_check_files_visible_names_a_folder_that_is_not_there(tmp_path):
     check_files_visible(tmp_path)
-    with pytest.raises(InputError, match=r"elsewhere is not seen by a worker on .* on a disk that all share"):
+    with pytest.raises(InputError, match=r"elsewhere is not visible to a worker on .* on a disk that all share"):
         check_files_visible(tmp_path, tmp_path / "elsewhere")

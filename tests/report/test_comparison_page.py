@@ -18,7 +18,7 @@ def test_write_comparison_page_is_self_contained_and_shows_every_method(tmp_path
     assert "2 methods on needles" in page
 
 
-def test_write_comparison_page_says_which_intervals_it_shows(tmp_path):
+def test_write_comparison_page_names_the_intervals(tmp_path):
     """Folds have intervals by the corrected error, one test set has bootstrap intervals."""
     methods = {"naive": {}}
     folds = compare_methods(tmp_path / "folds", make_plan("needles", methods, options={"n_bags": 20}, folds=2))

@@ -91,13 +91,13 @@ def test_make_card_counts_groups_with_training_and_test_bags(digits_run, monkeyp
     }
     page = render_card(card)
     assert "- trained on: 2 bags, 1 more for validation, of 2 groups (e.g. patients)" in page
-    assert "**1 groups (e.g. patients) have both training and test bags: the metrics are too good**" in page
+    assert "**1 groups (e.g. patients) have both training and test bags: the metrics are too optimistic**" in page
 
 
 def test_make_card_counts_bags_without_groups(card, digits_run):
     assert card["training"]["n_training_bags"] == len(digits_run.parts().training)
     assert card["training"]["n_groups_in_test_too"] is None
-    assert "too good" not in render_card(card)
+    assert "too optimistic" not in render_card(card)
 
 
 def test_render_card_has_every_metric_with_its_interval(card):
@@ -120,7 +120,7 @@ def test_render_card_escapes_names(card):
     assert page.startswith(r"# \<img src=x\> # \[a\](b) \| c")
 
 
-def test_render_card_says_how_the_epoch_was_chosen(card):
+def test_render_card_states_how_the_epoch_was_chosen(card):
     assert "trained to the last epoch" in render_card(card)
     validated = render_card({**card, "protocol": {**card["protocol"], "validated": True, "best_epoch": 7}})
     assert "the epoch (7) was chosen on validation bags" in validated

@@ -73,7 +73,7 @@ def test_render_figures_gives_the_reason_if_there_is_no_figure(summary, key, val
         (False, "it is the last, and there were no validation bags"),
     ],
 )
-def test_render_figures_says_why_an_epoch_was_kept(summary, validated, reason):
+def test_render_figures_states_why_an_epoch_was_kept(summary, validated, reason):
     metadata = summary["metadata"] | {"best_epoch": 2, "validated": validated}
     caption = render_by_title(summary | {"metadata": metadata})["Learning curves"].caption
     assert caption == f"The parameters of epoch 2 (dashed) were kept: {reason}."

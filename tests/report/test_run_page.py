@@ -158,7 +158,7 @@ def test_write_report_of_test_bags_of_one_class_shows_undefined_values(tmp_path)
     assert len(PageReader(text).find_all("svg")) == 4
 
 
-def test_write_report_says_if_the_data_are_missing(tmp_path):
+def test_write_report_states_that_the_data_are_missing(tmp_path):
     run = train(tmp_path, make_bags(np.repeat(["no", "yes"], 12), groups=np.arange(24) // 2))
     (tmp_path / "bags").rename(tmp_path / "gone")
     text = write_report(run).read_text(encoding="utf-8")

@@ -65,7 +65,7 @@ def test_summarise_run_of_several_classes_has_one_curve_per_class(three_classes_
     assert np.mean(areas) == pytest.approx(summary["metrics"]["auc"]["value"])
 
 
-def test_summarise_run_says_that_groups_are_resampled(three_classes_run):
+def test_summarise_run_states_that_groups_are_resampled(three_classes_run):
     assert summarise_run(three_classes_run)["intervals"]["by"] == "group"
 
 

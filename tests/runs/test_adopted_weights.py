@@ -70,7 +70,8 @@ def test_adopt_weights_returns_a_classifier_that_predicts_labels_and_saves(saved
 
 @pytest.mark.parametrize("labels", [["one"], ["a", "b", "c"], ["a", "a"]])
 def test_adopt_weights_refuses_a_wrong_number_of_labels(saved_clam, labels):
-    with pytest.raises(InputError, match=f"has 2 classes; give 2 different labels, got {', '.join(labels)}"):
+    message = f"has 2 classes; give 2 different labels with --classes, got {', '.join(labels)}"
+    with pytest.raises(InputError, match=message):
         adopt_weights(saved_clam[1], classes=labels)
 
 

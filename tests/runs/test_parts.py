@@ -48,7 +48,7 @@ def test_split_source_reads_a_split_file(tmp_path):
         [names[0]],
         [names[2], names[3]],
     ]
-    with pytest.raises(InputError, match="leave --test out"):
+    with pytest.raises(InputError, match="leave out --test"):
         split_source(test=0.2, **options)
 
 

@@ -12,7 +12,7 @@ class SharedValues:
     """The values of all threads, and the barrier at which they wait for each other."""
 
     def __init__(self, size):
-        self.barrier = threading.Barrier(size, timeout=60)
+        self.barrier = threading.Barrier(size, timeout=240)
         self.values = [None] * size
 
 

@@ -22,5 +22,5 @@ def address(session):
 
 @pytest.fixture(scope="session")
 def client(address):
-    with httpx.Client(base_url=address, timeout=60) as client:
+    with httpx.Client(base_url=address, timeout=240) as client:
         yield client

@@ -65,7 +65,7 @@ def context(session):
         context = browser.new_context(
             base_url=address, viewport={"width": 1280, "height": 800}, reduced_motion="reduce", accept_downloads=True
         )
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(240_000)
         yield context
         context.close()
         browser.close()
@@ -326,7 +326,7 @@ def test_view_recovers_from_a_failed_request(page):
     assert page.locator("#error").is_hidden()
 
 
-def test_two_panes_stay_at_the_same_position(page, session):
+def test_panes_stay_at_the_same_position(page, session):
     visit(page, beside="/picture")
     positions = session.get_run(0, 0).open_run.bag(0).positions
     assert page.locator(".pane-title").all_inner_texts() == ["Image", "Map"]

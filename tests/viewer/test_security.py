@@ -13,7 +13,7 @@ def send_request(address, path="/api/runs", method="GET", version="1.1", **heade
     port = urlsplit(address).port
     lines = {"Host": f"127.0.0.1:{port}", "Connection": "close"} | headers
     text = "".join(f"{name}: {value}\r\n" for name, value in lines.items() if value is not None)
-    with socket.create_connection(("127.0.0.1", port), timeout=20) as stream:
+    with socket.create_connection(("127.0.0.1", port), timeout=240) as stream:
         stream.sendall(f"{method} {path} HTTP/{version}\r\n{text}\r\n".encode("latin-1"))
         response = b""
         while chunk := stream.recv(65536):
@@ -100,7 +100,7 @@ def test_static_files_do_not_follow_links_out_of_the_folder(client, tmp_path):
 
 
 @pytest.mark.parametrize("path", ["/", "/static/app.js", "/api/runs", "/nowhere", "/api/runs/0/bags/0/export/csv"])
-def test_every_response_has_security_headers(address, path):
+def test_responses_have_security_headers(address, path):
     head = send_request(address, path)[1]
     assert "content-security-policy: default-src 'self'; " in head
     assert "unsafe-inline" not in head

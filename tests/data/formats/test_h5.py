@@ -75,7 +75,7 @@ def test_rows_rejects_data_sets_stored_in_other_files(path, tmp_path):
             read_rows(path, name)
 
 
-def test_rows_rejects_a_small_file_that_claims_terabytes(path):
+def test_rows_rejects_a_small_file_that_declares_terabytes(path):
     with h5py.File(path, "w") as file:
         file.create_dataset("features", shape=(10**9, 1024), dtype=np.float32, chunks=(1024, 1024))
     assert path.stat().st_size < 10_000

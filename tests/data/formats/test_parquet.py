@@ -25,7 +25,7 @@ def test_open_parquet_yields_rows_with_their_numbers(tmp_path):
         assert list(table.rows) == [("row 1", ["a", 1]), ("row 2", [None, 2])]
 
 
-def test_open_parquet_rejects_a_table_that_claims_too_many_rows(tmp_path, monkeypatch):
+def test_open_parquet_rejects_a_table_that_declares_too_many_rows(tmp_path, monkeypatch):
     monkeypatch.setattr(parquet_module, "SMALL_TABLE", 1000)
     path = write(tmp_path / "a.parquet", x=pyarrow.nulls(5_000_000))
     assert_rejected(path, r"a\.parquet claims 5000000 rows")

@@ -115,7 +115,7 @@ def test_import_shared_resumes_and_reads_again_only_slides_whose_files_changed(t
 def test_import_shared_packs_only_once_all_slides_are_read(tmp_path):
     found, out = write_slides(tmp_path), tmp_path / "bags"
     (unit,) = list_part_units(found, ["s3"], out)
-    with hold_lock(unit.claim):
+    with hold_lock(unit.lock):
         slides, report = import_shared(found, LABELS, out)
         assert (report, list(slides.elsewhere), len(slides.done)) == (None, ["s3"], 5)
     with hold_lock(tmp_path / ".bags.lock"):
@@ -130,7 +130,7 @@ def test_import_shared_reports_a_bad_slide_while_another_process_reads(tmp_path)
     found, out = write_slides(tmp_path), tmp_path / "bags"
     (found.folder / "s2.h5").write_bytes(b"cut")
     (unit,) = list_part_units(found, ["s0"], out)
-    with hold_lock(unit.claim):
+    with hold_lock(unit.lock):
         with pytest.raises(InputError, match=r"s2\.h5 is damaged"):
             import_shared(found, LABELS, out)
         assert list(import_shared(found, LABELS, out, skip_bad=True).slides.elsewhere) == ["s0"]
@@ -260,7 +260,7 @@ def test_is_part_current_compares_contents_and_not_times(written_part):
 def test_remove_parts_leaves_other_files(written_part, tmp_path):
     folder = parts_folder(tmp_path / "bags")
     (folder / "notes.txt").touch()
-    (folder / ".s0.0123.draft").touch()
+    (folder / ".s0.0123.tmp").touch()
     remove_parts(tmp_path / "bags")
     assert [path.name for path in folder.iterdir()] == ["notes.txt"]
     (folder / "notes.txt").unlink()

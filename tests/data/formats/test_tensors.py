@@ -112,7 +112,7 @@ def test_read_tensors_rejects_anything_but_a_state_dictionary(tmp_path, content)
         read_tensors(tmp_path / "state.pt")
 
 
-def test_read_tensors_rejects_a_tensor_that_claims_more_than_the_file_holds(tmp_path):
+def test_read_tensors_rejects_a_tensor_that_declares_more_than_the_file_contains(tmp_path):
     torch.save({"a": torch.zeros(1).expand(1 << 20)}, tmp_path / "state.pt")
     with pytest.raises(InputError, match=r"state\.pt claims 4,194,304 bytes"):
         read_tensors(tmp_path / "state.pt")

@@ -103,7 +103,7 @@ def test_get_extractor_name_is_the_name_of_the_built_extractor():
 
 
 def test_workers_of_pixels_and_imports_do_not_import_torch():
-    """It would cost every worker seconds."""
+    """Importing torch would take seconds in every worker."""
     modules = "bagwise.data.slides.extraction, bagwise.data.formats.shared_import"
     program = f"import sys, {modules}; assert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", program], check=True)
@@ -208,12 +208,12 @@ def test_extract_features_reports_slides_without_tiles(tmp_path):
 
 
 def test_extract_features_tries_locked_slides_again_at_the_end(tiles):
-    """Another process finishes slide-0 and dies over slide-1 while this one extracts slide-2."""
+    """Another process finishes slide-0 and dies while it extracts slide-1 while this one extracts slide-2."""
     first, second, _ = list_tiles(tiles)
     locks = contextlib.ExitStack()
     for entry in (first, second):
         unit = WorkUnit(entry.name, get_feature_file(entry, MEAN))
-        assert locks.enter_context(hold_lock(unit.claim))
+        assert locks.enter_context(hold_lock(unit.lock))
 
     class ReleasesLocks(MeanColour):
         def features(self, tiles):

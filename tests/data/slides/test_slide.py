@@ -89,7 +89,7 @@ def test_slide_rejects_other_files_by_name(tmp_path, pyramid):
             Slide(path)
 
 
-def test_slide_rejects_a_file_that_claims_more_than_it_can_hold(tmp_path):
+def test_slide_rejects_a_file_that_declares_more_than_it_can_contain(tmp_path):
     tifffile = pytest.importorskip("tifffile")
     blocks = (b"" for _ in range(25 * 25))  # which take no space in the file, and hours to read
     with tifffile.TiffWriter(tmp_path / "bomb.tif") as tiff:

@@ -178,7 +178,7 @@ def is_heaviest_tile_stained(bags, bag, weights):
 
 
 @needs_real_slide
-def test_a_model_trained_on_regions_of_the_real_slide_finds_the_stained_tiles(tmp_path):
+def test_tile_extract_and_train_on_regions_of_the_real_slide_find_the_stained_tiles(tmp_path):
     write_stained_slide(tmp_path / "slide.tif")
 
     def run(*words):

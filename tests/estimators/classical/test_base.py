@@ -169,7 +169,7 @@ def test_multi_class_sets_the_tag_of_scikit_learn():
 
 
 def test_fit_rejects_three_classes_with_the_reason():
-    message = "Thresholding asks whether a bag holds a positive instance, and y has 3 classes"
+    message = "Thresholding predicts whether a bag contains a positive instance, and y has 3 classes"
     with pytest.raises(InputError, match=message):
         Thresholding().fit(BAGS, np.arange(40) % 3)
 

@@ -77,7 +77,7 @@ def iterate_kernels():
                 yield name, value.targetoptions
 
 
-def test_every_kernel_except_the_entry_point_is_inlined():
+def test_kernels_except_the_entry_point_are_inlined():
     """Of a kernel that is not inlined, a process that compiles it and a process that reads it from the cache run two
     different copies."""
     kernels = list(iterate_kernels())
