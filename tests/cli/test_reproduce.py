@@ -17,7 +17,14 @@ def test_reproduce_refuses_unknown_names(tmp_path):
     assert "neither a setting nor a method" in refusal("reproduce", "table1", "--only", "musk9", cwd=tmp_path)
 
 
-@pytest.mark.parametrize(("words", "repeats"), [((), 5), (("--quick",), 1), (("--quick", "--repeats", "2"), 2)])
+@pytest.mark.parametrize(
+    ("words", "repeats"),
+    [
+        pytest.param((), 5, marks=pytest.mark.full),
+        (("--quick",), 1),
+        pytest.param(("--quick", "--repeats", "2"), 2, marks=pytest.mark.full),
+    ],
+)
 def test_reproduce_quick_has_one_repeat_by_default(monkeypatch, tmp_path, words, repeats):
     def settings(repeats, quick):
         plans = [make_plan("needles", {"naive": {}}, options={"n_bags": 20, "seed": draw}) for draw in range(repeats)]

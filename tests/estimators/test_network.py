@@ -32,7 +32,7 @@ QUICK = {"epochs": 2, "batch_size": 8, "random_state": 0}
 CHECKS = [
     (estimator, check)
     for estimator, check in estimator_checks_generator(
-        BagClassifier(epochs=25, batch_size=64, learning_rate=1e-2, dropout=0.0, device="cpu")
+        BagClassifier(epochs=15, batch_size=64, learning_rate=1e-2, dropout=0.0, device="cpu")
     )
     if name_check(check) != "check_array_api_input"  # needs SCIPY_ARRAY_API=1; no array API support is claimed
 ]

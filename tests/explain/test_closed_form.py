@@ -76,7 +76,7 @@ def model_scores(model, bags):
 
 
 @every
-@pytest.mark.parametrize("heads", [1, 3])
+@pytest.mark.parametrize("heads", [pytest.param(1, marks=pytest.mark.full), 3])
 def test_attribute_in_closed_form_sums_to_the_score_of_every_linear_model(case, heads):
     model = model_of(case, heads=heads, encoder="identity")
     assert has_closed_form(model) == is_linear(*case)

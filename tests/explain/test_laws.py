@@ -50,7 +50,7 @@ def test_explain_bags_scores_are_log_odds_or_their_mean_over_members(fitted, exp
     members = getattr(fitted, "members_", [fitted])
     probabilities = np.array([member.predict_proba(BAGS) for member in members])
     logarithms = np.log(np.maximum(probabilities, 1e-12))  # trees may predict zero
-    odds = np.average(logarithms[..., 1] - logarithms[..., 0], axis=0, weights=getattr(fitted, "voices_", None))
+    odds = np.average(logarithms[..., 1] - logarithms[..., 0], axis=0, weights=getattr(fitted, "member_weights_", None))
     np.testing.assert_allclose(explanation.scores[:, 1], odds, rtol=1e-5, atol=1e-5)
 
 

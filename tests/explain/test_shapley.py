@@ -182,7 +182,7 @@ ROWS = np.random.default_rng(3).normal(size=(7, 4)).astype(np.float32)
 
 
 @every
-@pytest.mark.parametrize(("n_blocks", "limit"), [(7, 1000), (3, 15)])
+@pytest.mark.parametrize(("n_blocks", "limit"), [pytest.param(7, 1000, marks=pytest.mark.full), (3, 15)])
 def test_make_network_scorer_scores_every_prefix_as_the_model_does(case, n_blocks, limit, monkeypatch):
     monkeypatch.setattr(shapley, "ROWS_AT_ONCE", limit)
     model, likelihood = model_of(case, heads=2, encoder="identity"), LIKELIHOODS[case[2]]

@@ -84,7 +84,7 @@ def prepare_slide_labels(folder):
 
 def prepare_tiles(folder):
     content = {"kind": "bagwise tiles", "version": 1, "slide": "/a.svs", "width": 99, "height": 99, "mpp": 0.5}
-    content |= {"size": 8, "tile_size": 16, "wish": {"size": 8}, "positions": [[0, 0], [16, 16]]}
+    content |= {"size": 8, "tile_size": 16, "settings": {"size": 8}, "positions": [[0, 0], [16, 16]]}
     (folder / "a.json").write_text(json.dumps(content))
     return folder / "a.json", lambda: read_tiles(folder / "a.json").fingerprint
 

@@ -1,6 +1,6 @@
 """Fuzzing: mutated input for every reader and every loader causes no crash, hang or traceback.
 
-500 inputs in the quick form, more than 10,000 in the full form. Every input that ever failed is in corpus/, in a folder
+250 inputs in the quick form, more than 10,000 in the full form. Every input that ever failed is in corpus/, in a folder
 with the name of its target.
 """
 
@@ -34,10 +34,10 @@ def describe(problems):
     return "\n\n".join(f"{problem['input']}\n{problem['problem']}" for problem in problems[:5])
 
 
-def test_readers_read_or_reject_500_mutated_inputs(tmp_path):
-    n_read, problems = fuzz(tmp_path, 0, 500 // len(TARGETS) + 1, TARGETS)
+def test_readers_read_or_reject_250_mutated_inputs(tmp_path):
+    n_read, problems = fuzz(tmp_path, 0, 250 // len(TARGETS) + 1, TARGETS)
     assert not problems, describe(problems)
-    assert n_read >= 500
+    assert n_read >= 250
 
 
 @pytest.mark.full

@@ -27,7 +27,7 @@ def test_summarise_run_has_the_numbers_of_the_files(digits_run, summary, read_fi
     assert metadata["n_bags"] == len(rows) == metrics["n_bags"]
     assert metadata["n_instances"] == len(weights)
     assert metadata["n_bags_by_class"] == [sum(row["label"] == name for row in rows) for name in ("0", "1")]
-    assert summary["intervals"] == {"level": 0.95, "draws": 1000, "by": "bag"}
+    assert summary["intervals"] == {"level": 0.95, "resamples": 1000, "by": "bag"}
     assert summary["history"]["loss"] == [row["loss"] for row in digits_run.history]
     assert summary["parameters"] == json.loads((digits_run.folder / "parameters.json").read_text())
 

@@ -155,9 +155,9 @@ def test_mixed_precision_gradient_in_pieces_is_that_of_the_whole_batch():
 def test_mixed_precision_training_is_repeatable_and_predicts_in_full_precision(monkeypatch):
     monkeypatch.setattr(choice, "check_precision", lambda precision, device: None)  # allow it on the CPU
     first, second, full = (
-        BagClassifier(epochs=20, learning_rate=2e-3, engine="torch", precision=precision, random_state=0).fit(
-            NEEDLES, NEEDLES.labels
-        )
+        BagClassifier(
+            epochs=20, batch_size=8, learning_rate=5e-3, engine="torch", precision=precision, random_state=0
+        ).fit(NEEDLES, NEEDLES.labels)
         for precision in ("mixed", "mixed", "full")
     )
     probabilities = first.predict_proba(NEEDLES)

@@ -95,12 +95,22 @@ class EncoderWithTorchDropout(nn.Module):
         return self.layers(values)
 
 
+RESUMED = {  # every stop, every encoder and every option in the quick form, all combinations in the long form
+    "mlp, validation": ("mlp", {"validation": 0.2}, [[3, 4, 11], [10]]),
+    "custom, validation": ("custom", {"validation": 0.2}, [[7]]),
+    "mlp, averaging": ("mlp", {"averaging": 0.7}, [[1], [20]]),
+}
+STOPS = [[1], [7], [3, 4, 11], [10], [20]]
+
+
 @pytest.mark.parametrize(
-    ("encoder", "options"),
-    [("mlp", {"validation": 0.2}), ("custom", {"validation": 0.2}), ("mlp", {"averaging": 0.7})],
-    ids=["mlp, validation", "custom, validation", "mlp, averaging"],
+    ("encoder", "options", "stops"),
+    [
+        pytest.param(encoder, options, stops, id=f"{name}, {stops}", marks=[] if stops in quick else pytest.mark.full)
+        for name, (encoder, options, quick) in RESUMED.items()
+        for stops in STOPS
+    ],
 )
-@pytest.mark.parametrize("stops", [[1], [7], [3, 4, 11], [10], [20]], ids=str)
 def test_run_that_is_interrupted_and_resumed_ends_with_the_same_bits(tmp_path, encoder, options, stops):
     bags = load_dataset("needles", n_bags=25)
     torch.manual_seed(0)
@@ -283,7 +293,7 @@ def test_run_that_diverges_or_stops_around_a_divergence_keeps_the_last_good_chec
 class LostRanks(Ranks):
     """A process that loses the others when all decide whether to stop."""
 
-    def any_process(self, wish):
+    def any_process(self, flag):
         raise RankLostError
 
 

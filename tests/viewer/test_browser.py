@@ -175,7 +175,13 @@ def test_list_is_filtered_by_text_and_outcome(page, session):
 
 
 @pytest.mark.parametrize(
-    ("layer", "scale"), [("weight", "raw"), ("weight", "log"), ("contribution", "rank"), ("probability", "paper")]
+    ("layer", "scale"),
+    [
+        pytest.param("weight", "raw", marks=pytest.mark.full),
+        ("weight", "log"),
+        ("contribution", "rank"),
+        pytest.param("probability", "paper", marks=pytest.mark.full),
+    ],
 )
 def test_map_has_the_colours_of_the_library_at_the_tiles(page, session, layer, scale):
     bag = session.bags(0)[2]
@@ -233,7 +239,9 @@ def test_range_hides_tiles(page, session):
     np.testing.assert_array_equal(found[:, 3] > 0, ranks >= 0.5)
 
 
-@pytest.mark.parametrize("share", [0.06, 0.5, 0.94])
+@pytest.mark.parametrize(
+    "share", [pytest.param(0.06, marks=pytest.mark.full), 0.5, pytest.param(0.94, marks=pytest.mark.full)]
+)
 def test_map_of_tiles_off_a_grid_is_exact_to_their_edges(page, session, share):
     visit(page, run="scattered", opacity=1)
     viewed = session.get_run(3, 0)

@@ -55,7 +55,7 @@ def summarise_run(run: Run) -> JsonObject:
         "key_instances": run.metrics.get("instances", {}),
         "intervals": {
             "level": CONFIDENCE_LEVEL,
-            "draws": N_RESAMPLES,
+            "resamples": N_RESAMPLES,
             "by": "group" if "group" in run.predictions[0] else "bag",
         },
         "notable_bags": find_notable_bags(predictions, bags),

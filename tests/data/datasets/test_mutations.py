@@ -55,7 +55,7 @@ READERS = {
 
 @pytest.mark.parametrize("reader", READERS)
 def test_readers_read_or_reject_damaged_files(tmp_path, reader):
-    check(*READERS[reader](tmp_path), max_examples=250, derandomize=True)
+    check(*READERS[reader](tmp_path), max_examples=100, derandomize=True)
 
 
 @pytest.mark.full

@@ -355,7 +355,15 @@ def extracted_tiles(tmp_path):
     folder = tmp_path / "tiles"
     folder.mkdir()
     positions = [[64 * x, 64 * y] for y in range(4) for x in range(4)]
-    content = {"kind": KIND, "version": 1, "mpp": 0.5, "size": 64, "tile_size": 64, "wish": {}, "positions": positions}
+    content = {
+        "kind": KIND,
+        "version": 1,
+        "mpp": 0.5,
+        "size": 64,
+        "tile_size": 64,
+        "settings": {},
+        "positions": positions,
+    }
     for number in range(3):
         slide = {"slide": f"slide-{number}.tif", "width": 256, "height": 256}
         (folder / f"slide-{number}.json").write_text(json.dumps(content | slide))

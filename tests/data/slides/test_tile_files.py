@@ -73,7 +73,7 @@ def test_find_tiles_finds_equal_tiles_and_rejects_other_settings(tiled):
         ({"positions": [[-1, 0]]}, "outside its slide"),
         ({"positions": [[10**30, 0]]}, "is damaged"),
         ({"tile_size": None}, "is damaged"),
-        ({"wish": 3}, "is damaged"),
+        ({"settings": 3}, "is damaged"),
         ({"size": 0}, "is damaged"),
         ({"size": 10**9}, "is damaged"),
         ({"tile_size": -5}, "is damaged"),
@@ -118,7 +118,7 @@ SIDE, EXTENT = 320, 64
 @pytest.fixture
 def entry(tmp_path):
     positions = [[x, y] for y in range(0, 460, 50) for x in range(0, 700, 50) if (x, y) != (100, 400)]
-    content = {"kind": KIND, "version": 1, "mpp": 0.5, "size": 32, "tile_size": EXTENT, "wish": {}}
+    content = {"kind": KIND, "version": 1, "mpp": 0.5, "size": 32, "tile_size": EXTENT, "settings": {}}
     content |= {"positions": positions, "slide": "a.b.svs", "width": 800, "height": 600}
     (tmp_path / "a.b.json").write_text(json.dumps(content))
     return read_tiles(tmp_path / "a.b.json")

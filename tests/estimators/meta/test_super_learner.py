@@ -151,7 +151,7 @@ def test_load_rejects_forged_member_weights(model, forge, tmp_path):
     model.save(tmp_path / "model")
     file = tmp_path / "model" / "model.safetensors"
     tensors = load_file(file)
-    save_file({**tensors, "voices": forge(tensors["voices"])}, file)
+    save_file({**tensors, "member_weights": forge(tensors["member_weights"])}, file)
     reseal(tmp_path / "model")
     with pytest.raises(InputError, match=f"weights must be one positive number for each of the {n_members} members"):
         BagEstimator.load(tmp_path / "model")

@@ -44,7 +44,10 @@ def merged_totals(pooling, values, max_rows):
 
 
 @every
-@pytest.mark.parametrize(("max_rows", "scale"), [(1, 300), (2, 1), (7, 300), (50, 1)])
+@pytest.mark.parametrize(
+    ("max_rows", "scale"),
+    [pytest.param(1, 300, marks=pytest.mark.full), (2, 1), (7, 300), pytest.param(50, 1, marks=pytest.mark.full)],
+)
 def test_merge_of_pieces_gives_values_and_weights_of_the_whole_bag(case, max_rows, scale):
     pooling, width = pooling_of(case)
     pooling, values = pooling.double(), torch.randn(15, width, dtype=torch.float64) * scale

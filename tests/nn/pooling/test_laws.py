@@ -25,7 +25,7 @@ def shuffle_within_bags(seed):
 
 
 @every
-@pytest.mark.parametrize("heads", [1, 2])
+@pytest.mark.parametrize("heads", [pytest.param(1, marks=pytest.mark.full), 2])
 def test_pooling_does_not_depend_on_the_order_of_instances_within_a_bag(case, heads):
     model, instances = model_of(case, heads).double().eval(), instances_of()
     before = model(instances, OFFSETS)
@@ -37,7 +37,7 @@ def test_pooling_does_not_depend_on_the_order_of_instances_within_a_bag(case, he
 
 
 @every
-@pytest.mark.parametrize("heads", [1, 2])
+@pytest.mark.parametrize("heads", [1, pytest.param(2, marks=pytest.mark.full)])
 def test_pooling_of_packed_bags_is_that_of_each_bag(case, heads):
     model, instances = model_of(case, heads).double().eval(), instances_of()
     packed = model(instances, OFFSETS)
@@ -47,7 +47,7 @@ def test_pooling_of_packed_bags_is_that_of_each_bag(case, heads):
 
 
 @every
-@pytest.mark.parametrize("heads", [1, 2])
+@pytest.mark.parametrize("heads", [pytest.param(1, marks=pytest.mark.full), 2])
 def test_pooling_weights_are_not_negative_and_sum_to_one_within_each_bag(case, heads):
     weights = model_of(case, heads).double().eval()(instances_of(3.0), OFFSETS).weights
     assert (weights >= 0).all()
@@ -85,7 +85,7 @@ def test_pooling_gradients_of_values_and_parameters_agree_with_finite_difference
 
 
 @every
-@pytest.mark.parametrize("heads", [1, 2])
+@pytest.mark.parametrize("heads", [1, pytest.param(2, marks=pytest.mark.full)])
 def test_pooling_gives_every_parameter_of_the_model_a_gradient(case, heads):
     model, likelihood = model_of(case, heads).double().eval(), LIKELIHOODS[case[2]]
     scores = model(instances_of(), OFFSETS).scores
@@ -97,7 +97,7 @@ def test_pooling_gives_every_parameter_of_the_model_a_gradient(case, heads):
 
 
 @every
-@pytest.mark.parametrize("scale", [1e4, 1e8, 1e-20])
+@pytest.mark.parametrize("scale", [pytest.param(1e4, marks=pytest.mark.full), 1e8, 1e-20])
 def test_pooling_of_extreme_instances_is_finite_in_float32(case, scale):
     model, likelihood = model_of(case).eval(), LIKELIHOODS[case[2]]
     instances = instances_of(scale).float().requires_grad_()

@@ -54,7 +54,10 @@ def assert_same_as_whole(model, likelihood, bags, max_rows):
 
 
 @every
-@pytest.mark.parametrize(("heads", "max_rows"), [(1, 1), (1, 100), (2, 2), (2, 7)])
+@pytest.mark.parametrize(
+    ("heads", "max_rows"),
+    [(1, 1), pytest.param(1, 100, marks=pytest.mark.full), pytest.param(2, 2, marks=pytest.mark.full), (2, 7)],
+)
 def test_stream_scores_with_dropout_equal_the_whole_batch_for_every_pooling(case, heads, max_rows):
     assert_same_as_whole(model_of(case, heads, dropout=0.5).double(), LIKELIHOODS[case[2]], bags_of(), max_rows)
 

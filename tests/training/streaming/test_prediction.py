@@ -29,7 +29,10 @@ def predict_in_pieces(model, rows, max_rows):
 
 
 @every
-@pytest.mark.parametrize(("heads", "max_rows"), [(1, 1), (2, 2), (1, 7), (2, 15)])
+@pytest.mark.parametrize(
+    ("heads", "max_rows"),
+    [pytest.param(1, 1, marks=pytest.mark.full), (2, 2), (1, 7), pytest.param(2, 15, marks=pytest.mark.full)],
+)
 def test_stream_prediction_gives_scores_and_weights_of_the_whole_bag(case, heads, max_rows):
     model = model_of(case, heads).double().eval()
     expected, found = predict_whole(model, ROWS), predict_in_pieces(model, ROWS, max_rows)

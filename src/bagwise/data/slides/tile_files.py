@@ -23,7 +23,7 @@ from bagwise.errors import InputError
 from bagwise.io import MANIFEST, read_json, read_manifest, write_atomically
 
 KIND = "bagwise tiles"
-SETTINGS_KEY = "wish"  # of the JSON file
+SETTINGS_KEY = "settings"  # of the JSON file
 MAX_SLIDE_SIDE = 1 << 40  # pixels: larger than any slide, and far from the limit of 64-bit integers
 THUMBNAIL_SIDE = 1024
 FRAME_COLOUR = (20, 110, 60)

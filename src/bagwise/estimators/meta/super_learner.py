@@ -127,14 +127,14 @@ class SuperLearner(Voting):
     def _content(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
         metadata, tensors = super()._content()
         return (
-            {**metadata, "voice_by_name": self.weight_by_name_},
-            {**tensors, "voices": torch.tensor(self.member_weights_)},
+            {**metadata, "weight_by_name": self.weight_by_name_},
+            {**tensors, "member_weights": torch.tensor(self.member_weights_)},
         )
 
     def _restore(self, metadata: dict[str, Any], tensors: dict[str, Tensor]) -> None:
         super()._restore(metadata, tensors)
-        self.weight_by_name_ = dict(metadata["voice_by_name"])
-        weights = tensors["voices"].numpy()
+        self.weight_by_name_ = dict(metadata["weight_by_name"])
+        weights = tensors["member_weights"].numpy()
         is_valid = weights.shape == (len(self.members_),) and (weights > 0).all()
         if not is_valid or abs(weights.sum() - 1) > SUM_TOLERANCE:
             raise InputError(
