@@ -233,7 +233,7 @@ def test_range_hides_tiles(page, session):
     ranks = apply_scale(layers.weights(0), "rank").values
     page.locator("#from").fill("0.5")
     page.wait_for_function(
-        f"document.querySelector('#visible-count').textContent.startsWith('{int((ranks >= 0.5).sum())} of')"
+        f"() => document.querySelector('#visible-count').textContent.startsWith('{int((ranks >= 0.5).sum())} of')"
     )
     found = read_overlay(page, session.get_run(0, 0).open_run.bag(0).positions)
     np.testing.assert_array_equal(found[:, 3] > 0, ranks >= 0.5)
@@ -344,9 +344,9 @@ def test_panes_stay_at_the_same_position(page, session):
 
     def select_at_corner(pane):
         page.evaluate("location.hash = location.hash.replace(/&?instance=[0-9]+/, '')")
-        page.wait_for_function("document.querySelector('#instance-title').textContent.startsWith('No instance')")
+        page.wait_for_function("() => document.querySelector('#instance-title').textContent.startsWith('No instance')")
         page.locator(".pane").nth(pane).click(position=corner)
-        page.wait_for_function("document.querySelector('#instance-title').textContent.startsWith('Instance')")
+        page.wait_for_function("() => document.querySelector('#instance-title').textContent.startsWith('Instance')")
         page.wait_for_timeout(350)  # at least; otherwise the next click would make a double click
         return page.locator("#instance-title").inner_text()
 
@@ -404,7 +404,7 @@ def test_grid_shows_digits_by_weight_with_key_instances_framed(page, session):
     framed = [int(card.get_attribute("data-instance")) for card in page.locator("#views .key").all()]
     assert sorted(framed) == np.flatnonzero(viewed.open_run.bag(0).instance_labels > 0).tolist()
     page.uncheck("#frames")
-    page.wait_for_function("document.querySelectorAll('#views .key').length === 0")
+    page.wait_for_function("() => document.querySelectorAll('#views .key').length === 0")
     cards.nth(1).click()
     page.wait_for_selector(f"#instance dd:text-is('{session.instance(2, 0, order[1])['weight']}')")
     assert page.locator("#strip").is_hidden()

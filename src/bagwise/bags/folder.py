@@ -103,6 +103,8 @@ def load_bags(folder: str | Path) -> Bags:
             raise InputError("the arrays do not match the manifest")
         if not isinstance(extractor, str | None):
             raise InputError(f"the extractor is {extractor!r}, not a name")
+        if not isinstance(manifest["columns"], dict):
+            raise InputError(f"the columns of {TABLE} are {manifest['columns']!r}, not names with types")
         return _build_unread(extractor, arrays) if is_large else Bags(**arrays, extractor=extractor)
     except InputError as error:
         raise InputError(f"{folder}: {error}; restore the folder from a copy or make it again") from None
