@@ -6,6 +6,8 @@ import sysconfig
 import venv
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -15,6 +17,7 @@ def run(*arguments, cwd):
     return result.stdout
 
 
+@pytest.mark.full
 def test_wheel_installs_and_runs(tmp_path):
     build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
     run(*build, "--wheel-dir", tmp_path, ROOT, cwd=tmp_path)

@@ -37,6 +37,7 @@ def test_fetch_dataset_copies_from_a_folder_and_keeps_correct_files(name, empty_
     assert load_dataset(name).n_bags > 0
 
 
+@pytest.mark.full
 @needs_real_data("colon-cancer")
 def test_fetch_dataset_accepts_the_public_bitmaps_of_colon_cancer(empty_home, tmp_path):
     folder = tmp_path / "CRCHistoPhenotypes"
