@@ -49,7 +49,7 @@ def by_product(bag, other):
 def looped(kernel):
     """Process one pair of bags at a time."""
 
-    def way(bags, masses):
+    def implementation(bags, masses):
         rows, own = list(bags), np.split(masses, bags.offsets[1:-1])
         total = np.zeros((len(rows), len(rows)))
         for i, bag in enumerate(rows):
@@ -57,19 +57,19 @@ def looped(kernel):
                 total[i, j] = total[j, i] = own[i] @ kernel(bag, rows[j]) @ own[j]
         return total
 
-    return way
+    return implementation
 
 
-WAYS = {
+IMPLEMENTATIONS = {
     "ours": lambda bags, masses: compute_gram_matrix(bags, masses, GAMMA),
     "product": looped(by_product),
     "differences": looped(by_differences),
 }
 
 
-def seconds(way, *given):
+def seconds(implementation, *given):
     started = time.process_time()
-    way(*given)
+    implementation(*given)
     return time.process_time() - started
 
 
@@ -77,12 +77,15 @@ def ratios():
     """Time of each implementation relative to ours, on a subset of the bags."""
     bags = draw(PART)
     masses = SupportSets.masses(bags, GAMMA)
-    expected = WAYS["differences"](bags, masses)
-    for way in WAYS.values():
-        np.testing.assert_allclose(way(bags, masses), expected, rtol=1e-10)
-    rounds = [{name: seconds(way, bags, masses) for name, way in WAYS.items()} for _ in range(ROUNDS)]
-    medians = {name: statistics.median(found[name] for found in rounds) for name in WAYS}
-    return {name: medians[name] / medians["ours"] for name in WAYS}
+    expected = IMPLEMENTATIONS["differences"](bags, masses)
+    for implementation in IMPLEMENTATIONS.values():
+        np.testing.assert_allclose(implementation(bags, masses), expected, rtol=1e-10)
+    rounds = [
+        {name: seconds(implementation, bags, masses) for name, implementation in IMPLEMENTATIONS.items()}
+        for _ in range(ROUNDS)
+    ]
+    medians = {name: statistics.median(found[name] for found in rounds) for name in IMPLEMENTATIONS}
+    return {name: medians[name] / medians["ours"] for name in IMPLEMENTATIONS}
 
 
 def alone(name):

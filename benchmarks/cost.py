@@ -65,17 +65,17 @@ def measure(along, n_bags, size, width):
     rows = np.random.default_rng(0).standard_normal((n_bags * size, width), dtype=np.float32)
     bags, network = Bags(rows, np.arange(0, len(rows) + 1, size)), model(width)
     spent = statistics.median(times(lambda: run_inference(network, bags, torch.device("cpu")), ROUNDS))
-    return {"along": along, "bags": n_bags, "instances a bag": size, "width": width, "seconds": spent}
+    return {"along": along, "bags": n_bags, "instances per bag": size, "width": width, "seconds": spent}
 
 
 def main():
     torch.set_num_threads(1)
     rate, bandwidth = limits()
-    rows = [measure("instances a bag", 1, size, 512) for size in SIZES]
+    rows = [measure("instances per bag", 1, size, 512) for size in SIZES]
     rows += [measure("bags", count, 50, 512) for count in COUNTS]
     rows += [measure("width", 1, 3000, width) for width in WIDTHS]
     for row in rows:
-        n_rows = row["bags"] * row["instances a bag"]
+        n_rows = row["bags"] * row["instances per bag"]
         row["least by products"] = products(n_rows, row["width"]) / rate
         row["least by bytes"] = 4 * n_rows * row["width"] / bandwidth
     draw(rows)
@@ -92,7 +92,7 @@ def main():
 
 def draw(rows):
     figure, axes = plt.subplots(1, 3, figsize=(12, 3.6), layout="constrained")
-    for axis, along in zip(axes, ("instances a bag", "bags", "width"), strict=True):
+    for axis, along in zip(axes, ("instances per bag", "bags", "width"), strict=True):
         own = [row for row in rows if row["along"] == along]
         places = [row[along] for row in own]
         axis.loglog(places, [row["seconds"] for row in own], "o-", color="#0072b2", label="bagwise")
@@ -105,7 +105,7 @@ def draw(rows):
 
 
 def _fixed(row, along):
-    return ", ".join(f"{name}: {row[name]:,}" for name in ("bags", "instances a bag", "width") if name != along)
+    return ", ".join(f"{name}: {row[name]:,}" for name in ("bags", "instances per bag", "width") if name != along)
 
 
 if __name__ == "__main__":

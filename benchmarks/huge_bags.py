@@ -114,14 +114,18 @@ def products(bag):
 def predicting(model):
     """Implementations of prediction: a bag → its score, or None."""
     peer = torchmil_of(model)
-    ways = {
+    implementations = {
         "ours": lambda bag: run_inference(model, bag, CPU).scores.item(),
         "whole": lambda bag: model(*bags_to_tensors(bag, CPU)).scores.item(),
         "torchmil": peer and (lambda bag: peer(bags_to_tensors(bag, CPU)[0][None]).item()),
         "torchmil, np.load": peer and (lambda bag: peer(torch.from_numpy(np.array(bag.instances))[None]).item()),
         "products": products,
     }
-    return {name: torch.inference_mode()(way) for name, way in ways.items() if way is not None}
+    return {
+        name: torch.inference_mode()(implementation)
+        for name, implementation in implementations.items()
+        if implementation is not None
+    }
 
 
 def training(model):
@@ -143,18 +147,18 @@ def training(model):
 TASKS = {"predict": predicting, "train": training}
 
 
-def fits(task, way, size):
-    return way in ("ours", "products") or size <= MOST_AT_ONCE[task]
+def fits(task, implementation, size):
+    return implementation in ("ours", "products") or size <= MOST_AT_ONCE[task]
 
 
-def extra_memory(task, way, size, path):
+def extra_memory(task, implementation, size, path):
     """MB in a separate process, above its memory after imports, model construction and one small bag."""
-    command = [sys.executable, __file__, str(path), "--measure", json.dumps([task, way, size])]
+    command = [sys.executable, __file__, str(path), "--measure", json.dumps([task, implementation, size])]
     return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
-def measure(rows, task, way, size):
-    run = TASKS[task](model_of())[way]
+def measure(rows, task, implementation, size):
+    run = TASKS[task](model_of())[implementation]
     run(bag_of(rows, 1000))
     with peak() as found:
         run(bag_of(rows, size))
@@ -167,14 +171,14 @@ def seconds(run, bag):
     return time.perf_counter() - wall, time.process_time() - processor
 
 
-def check(task, ways, rows):
+def check(task, implementations, rows):
     """Check that all agree with float64 as closely as float32 allows, and return the relative errors."""
     bag, exact, model = bag_of(rows, 20_000), bag_of(rows[:20_000].astype(np.float64), 20_000), model_of()
     whole = TASKS[task](model)["whole"]
     model.double()
     truth = np.asarray(whole(exact))
     errors = {}
-    for name, run in ways.items():
+    for name, run in implementations.items():
         if name != "products":
             errors[name] = float(np.linalg.norm(np.asarray(run(bag)) - truth) / np.linalg.norm(truth))
     if max(errors.values()) > 1e-4:
@@ -187,15 +191,15 @@ def compare(task, rows, path):
     every = TASKS[task](model_of())
     errors = check(task, every, rows)
     for size in SIZES:
-        ways = {name: run for name, run in every.items() if fits(task, name, size)}
+        implementations = {name: run for name, run in every.items() if fits(task, name, size)}
         bag = bag_of(rows, size)
-        times = [{name: seconds(run, bag) for name, run in ways.items()} for _ in range(ROUNDS[size])]
-        for name in ways:
+        times = [{name: seconds(run, bag) for name, run in implementations.items()} for _ in range(ROUNDS[size])]
+        for name in implementations:
             ratio = [median(found[name][kind] / found["ours"][kind] for found in times) for kind in (0, 1)]
             row = {
                 "task": task,
                 "instances": f"{size:,}",
-                "way": name,
+                "implementation": name,
                 "wall, s": f"{median(found[name][0] for found in times):.2f}",
                 "processor, s": f"{median(found[name][1] for found in times):.2f}",
                 "wall, against ours": f"{ratio[0]:.2f}×",

@@ -150,16 +150,16 @@ class Ours(OwnTraining):
 
 
 OURS = {"torch": partial(Ours, TorchEngine), "fused": partial(Ours, FusedEngine)}
-WAYS = {"published": Published, **({"torchmil": Torchmil} if ABMIL else {}), **OURS}
+IMPLEMENTATIONS = {"published": Published, **({"torchmil": Torchmil} if ABMIL else {}), **OURS}
 
 
 def check(name, bags, batch_size):
     """Exit if an implementation does not learn: its time would be meaningless."""
     torch.manual_seed(0)
-    way = WAYS[name](bags, batch_size)
-    before = roc_auc_score(bags.labels, way.predict_with_weights())
-    way.train_for(LEARNED)
-    after = roc_auc_score(bags.labels, way.predict_with_weights())
+    implementation = IMPLEMENTATIONS[name](bags, batch_size)
+    before = roc_auc_score(bags.labels, implementation.predict_with_weights())
+    implementation.train_for(LEARNED)
+    after = roc_auc_score(bags.labels, implementation.predict_with_weights())
     print(f"{name}, {batch_size} per step: AUC on the training bags {before:.3f} → {after:.3f}", flush=True)
     if after <= max(0.9, before):
         sys.exit(f"{name} does not learn (AUC {after:.3f}, needs more than {max(0.9, before):.3f}): not timed")
@@ -167,23 +167,27 @@ def check(name, bags, batch_size):
 
 def measure(name, bags, batch_size):
     """(wall, processor) milliseconds per bag."""
-    way = WAYS[name](bags, batch_size)
+    implementation = IMPLEMENTATIONS[name](bags, batch_size)
     wall, processor = time.perf_counter(), time.process_time()
-    way.train_for(1)
+    implementation.train_for(1)
     return (time.perf_counter() - wall) / len(bags) * 1e3, (time.process_time() - processor) / len(bags) * 1e3
 
 
 def compare(size, batch_size):
     """Rows of the table."""
     bags = load_dataset("mnist-bags", n_bags=TIMED[size], mean_size=size)
-    rounds = [{name: measure(name, bags, batch_size) for name in WAYS} for _ in range(ROUNDS)]
-    for name in WAYS:
+    rounds = [{name: measure(name, bags, batch_size) for name in IMPLEMENTATIONS} for _ in range(ROUNDS)]
+    for name in IMPLEMENTATIONS:
         wall, processor = (statistics.median(found[name][clock] for found in rounds) for clock in (0, 1))
         faster = [
             statistics.median(found["published"][clock] / found[name][clock] for found in rounds) for clock in (0, 1)
         ]
-        row = {"images in a bag": size, "bags a step": 1 if name == "published" else batch_size, "way": name}
-        row |= {"wall, ms a bag": f"{wall:.2f}", "processor, ms a bag": f"{processor:.2f}"}
+        row = {
+            "images per bag": size,
+            "bags per step": 1 if name == "published" else batch_size,
+            "implementation": name,
+        }
+        row |= {"wall, ms per bag": f"{wall:.2f}", "processor, ms per bag": f"{processor:.2f}"}
         yield row | {"× published, wall": f"{faster[0]:.2f}", "× published, processor": f"{faster[1]:.2f}"}
 
 
@@ -191,7 +195,7 @@ def main():
     torch.set_num_threads(1)
     learned = load_dataset("mnist-bags", n_bags=N_BAGS, mean_size=10)
     for batch_size in (1, 8):
-        for name in WAYS:
+        for name in IMPLEMENTATIONS:
             check(name, learned, batch_size)
     rows = []
     for setting in SETTINGS:

@@ -76,7 +76,7 @@ def compare(size, n_bags, folder):
     rowwise = write_files(bags, folder / "rowwise", (1, WIDTH))
     block = write_files(bags, folder / "block", None)
     parts = np.split(rows, n_bags)
-    ways = {
+    implementations = {
         "ours: mapped folder": mapped(folder / "bags"),
         "adding up alone, rows in memory": lambda: sum(float(torch.from_numpy(part).sum()) for part in parts),
         "h5 in chunks of a row": loader(rowwise, 0),
@@ -84,14 +84,14 @@ def compare(size, n_bags, folder):
         "h5 in one block": loader(block, 0),
         "h5 in one block, 2 workers": loader(block, 2),
     }
-    times = [{name: seconds(epoch) for name, epoch in ways.items()} for _ in range(ROUNDS)]
-    for name in ways:
+    times = [{name: seconds(epoch) for name, epoch in implementations.items()} for _ in range(ROUNDS)]
+    for name in implementations:
         assert np.allclose([found[name][1] for found in times], rows.sum(dtype=np.float64), rtol=1e-5), name
         ratio = median(found[name][0] / found["ours: mapped folder"][0] for found in times)
         row = {
-            "rows a bag": f"{size:,}",
+            "rows per bag": f"{size:,}",
             "bags": n_bags,
-            "way": name,
+            "implementation": name,
             "an epoch, s": f"{median(found[name][0] for found in times):.3f}",
             "against ours": f"{ratio:.1f}×",
         }

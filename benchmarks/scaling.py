@@ -82,7 +82,7 @@ def main():
                     workers[name].append(compare_seconds(folder / f"compare-{name}-{repeat}", choice))
                     print(f"comparison, {name}: {workers[name][-1]:.1f} s", flush=True)
     rows = [
-        row(f"training, {N_BAGS} bags of about {MEAN_SIZE:,} × {WIDTH}, 8 a step, three epochs", times[1], times[2]),
+        row(f"training, {N_BAGS} bags of about {MEAN_SIZE:,} × {WIDTH}, 8 per step, three epochs", times[1], times[2]),
         row("comparison of 10 fits on musk1, workers", workers[1], workers[2]),
         row("comparison of 10 fits on musk1, Dask", workers[1], workers["dask"]),
     ]

@@ -35,31 +35,39 @@ def library(name):
     return lambda values, offsets: torch.segment_reduce(values, name, offsets=offsets, axis=0)
 
 
-WAYS = {
+IMPLEMENTATIONS = {
     "sum": {"ours": segment_sum, "loop": looped(lambda bag: bag.sum(0)), "segment_reduce": library("sum")},
     "max": {"ours": segment_max, "loop": looped(lambda bag: bag.amax(0)), "segment_reduce": library("max")},
     "log_sum_exp": {"ours": segment_log_sum_exp, "loop": looped(lambda bag: bag.logsumexp(0))},
 }
 
 
-def seconds(way, values, offsets, repeats):
+def seconds(implementation, values, offsets, repeats):
     """Time of one forward and backward pass."""
     started = time.perf_counter()
     for _ in range(repeats):
         values.grad = None
-        way(values, offsets).sum().backward()
+        implementation(values, offsets).sum().backward()
     return (time.perf_counter() - started) / repeats
 
 
-def measure(ways, values, offsets):
+def measure(implementations, values, offsets):
     """Median seconds of each implementation, timed in turn."""
-    reference = ways["loop"](values.detach().double(), offsets)
-    for name, way in ways.items():
-        torch.testing.assert_close(way(values.detach(), offsets).double(), reference, rtol=1e-3, atol=1e-3, msg=name)
-    once = {name: seconds(way, values, offsets, 1) for name, way in ways.items()}
+    reference = implementations["loop"](values.detach().double(), offsets)
+    for name, implementation in implementations.items():
+        torch.testing.assert_close(
+            implementation(values.detach(), offsets).double(), reference, rtol=1e-3, atol=1e-3, msg=name
+        )
+    once = {name: seconds(implementation, values, offsets, 1) for name, implementation in implementations.items()}
     repeats = {name: max(1, int(0.05 / spent)) for name, spent in once.items()}
-    rounds = [{name: seconds(way, values, offsets, repeats[name]) for name, way in ways.items()} for _ in range(ROUNDS)]
-    return {name: statistics.median(found[name] for found in rounds) for name in ways}
+    rounds = [
+        {
+            name: seconds(implementation, values, offsets, repeats[name])
+            for name, implementation in implementations.items()
+        }
+        for _ in range(ROUNDS)
+    ]
+    return {name: statistics.median(found[name] for found in rounds) for name in implementations}
 
 
 def ratio(found, name):
@@ -82,8 +90,8 @@ def main():
     for layout, (n_bags, size, width) in LAYOUTS.items():
         offsets = torch.arange(0, n_bags * size + 1, size)
         values = torch.randn(n_bags * size, width, requires_grad=True)
-        for reduction, ways in WAYS.items():
-            found = measure(ways, values, offsets)
+        for reduction, implementations in IMPLEMENTATIONS.items():
+            found = measure(implementations, values, offsets)
             ratios = [
                 f"{found[name] / found['ours']:.1f}×" if name in found else "–" for name in ("loop", "segment_reduce")
             ]

@@ -170,7 +170,7 @@ class Ours(OwnTraining):
         return torch.tensor(self.scores()).sigmoid()
 
 
-WAYS = {
+IMPLEMENTATIONS = {
     "published": Published,
     **({} if ABMIL is None else {"torchmil": Peer}),
     **({} if MILModel is None else {"monai": Monai}),
@@ -183,9 +183,9 @@ EPOCHS = {"fused": 40, "fused, two at once": 40}  # per round; 2 for the others
 def check(name):
     """Exit if an implementation does not learn: its time would be meaningless."""
     torch.manual_seed(0)
-    way = WAYS[name]()
-    way.train_for(LEARNED)
-    probabilities = way.probabilities().clamp(1e-6, 1 - 1e-6).double()
+    implementation = IMPLEMENTATIONS[name]()
+    implementation.train_for(LEARNED)
+    probabilities = implementation.probabilities().clamp(1e-6, 1 - 1e-6).double()
     loss = nn.functional.binary_cross_entropy(probabilities, LABELS.double()).item()
     accuracy = ((probabilities > 0.5) == LABELS.bool()).double().mean().item()
     print(f"{name}: loss {loss:.3f}, accuracy {accuracy:.3f} on the training bags after {LEARNED} epochs", flush=True)
@@ -203,25 +203,28 @@ def clocked(work, n_steps):
 def measure(name):
     epochs = EPOCHS.get(name, 2)
     if name != "fused, two at once":
-        way = WAYS[name]()
-        return clocked(lambda: way.train_for(epochs), epochs * len(LIST))
-    pair = [WAYS["fused"](), WAYS["fused"]()]
+        implementation = IMPLEMENTATIONS[name]()
+        return clocked(lambda: implementation.train_for(epochs), epochs * len(LIST))
+    pair = [IMPLEMENTATIONS["fused"](), IMPLEMENTATIONS["fused"]()]
     with ThreadPoolExecutor(2) as pool:
-        return clocked(lambda: list(pool.map(lambda way: way.train_for(epochs), pair)), 2 * epochs * len(LIST))
+        return clocked(
+            lambda: list(pool.map(lambda implementation: implementation.train_for(epochs), pair)),
+            2 * epochs * len(LIST),
+        )
 
 
 def main():
     warnings.filterwarnings("ignore")  # warnings of the other libraries
     torch.set_num_threads(1)
-    for name in WAYS:
+    for name in IMPLEMENTATIONS:
         check(name)
-    names = [*WAYS, "fused, two at once"]
+    names = [*IMPLEMENTATIONS, "fused, two at once"]
     rounds = [{name: measure(name) for name in names} for _ in range(ROUNDS)]
     rows = []
     for name in names:
         wall, processor = (statistics.median(found[name][clock] for found in rounds) for clock in (0, 1))
         ratios = [statistics.median(found[name][clock] / found["fused"][clock] for found in rounds) for clock in (0, 1)]
-        row = {"way": name, "wall, µs a step": f"{wall:.0f}", "processor, µs a step": f"{processor:.0f}"}
+        row = {"implementation": name, "wall, µs per step": f"{wall:.0f}", "processor, µs per step": f"{processor:.0f}"}
         rows.append({**row, "× fused, wall": f"{ratios[0]:.2f}", "× fused, processor": f"{ratios[1]:.2f}"})
         print(rows[-1], flush=True)
     text = (

@@ -118,7 +118,7 @@ def ours(kind):
     return run
 
 
-def ways(method, bags):
+def implementations(method, bags):
     """Implementations by name, ours first."""
     kind, peer = {"MI-SVM": (MISVM, peer_of_witnesses), "mi-SVM": (MiSVM, peer_of_instances)}[method]
     forms = {"sparse": sparse_bounds} if bags.n_instances > 1000 else {"dense": dense_bounds, "sparse": sparse_bounds}
@@ -142,19 +142,19 @@ def check(bags, scores):
         sys.exit(f"the implementations do not agree: AUC on the training bags {aucs}")
 
 
-def seconds(way, *arguments):
+def seconds(implementation, *arguments):
     started = time.process_time()
-    way(*arguments)
+    implementation(*arguments)
     return time.process_time() - started
 
 
 def measure(method, bags, rounds):
     """Part of a row of the table."""
-    gamma, runs = 1 / bags.instance_shape[0], ways(method, bags)
+    gamma, runs = 1 / bags.instance_shape[0], implementations(method, bags)
     (function, reached), *peers = (run(bags, gamma) for run in runs.values())
     check(bags, [function(bags.instances), *(scores for scores, _ in peers)])
-    times = [{way: seconds(run, bags, gamma) for way, run in runs.items()} for _ in range(rounds)]
-    medians = {way: statistics.median(found[way] for found in times) for way in runs}
+    times = [{implementation: seconds(run, bags, gamma) for implementation, run in runs.items()} for _ in range(rounds)]
+    medians = {implementation: statistics.median(found[implementation] for found in times) for implementation in runs}
     compared = [
         f"{medians[form]:.2f} | {medians[form] / medians['ours']:.1f}×" if form in medians else "– | –"
         for form in ("dense", "sparse")

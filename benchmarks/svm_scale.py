@@ -62,18 +62,23 @@ def measure(name):
         yield row(name, number, learned, f"{COMPONENTS} landmarks, search of 9 × 3 fits", found.best_params_, spent)
         for components in (COMPONENTS, 4 * COMPONENTS, None):
             model = clone(found.best_estimator_).set_params(components=components)
-            way = "exact kernel" if components is None else f"{components:,} landmarks"
+            implementation = "exact kernel" if components is None else f"{components:,} landmarks"
             yield row(
-                name, number, learned, f"{way}, one fit", found.best_params_, timed_scores(model, learned, tested)
+                name,
+                number,
+                learned,
+                f"{implementation}, one fit",
+                found.best_params_,
+                timed_scores(model, learned, tested),
             )
 
 
-def row(name, number, learned, way, parameters, spent):
+def row(name, number, learned, implementation, parameters, spent):
     fit, score, auc = spent
     chosen = f"C {parameters['C']:g}, γ {parameters['gamma']:.1e}"
     return (
-        f"| {name}, half {number + 1} | {len(learned)} bags, {learned.n_instances:,} instances | {way} | {chosen} "
-        f"| {fit / 60:.1f} | {score:.0f} | {auc:.3f} |"
+        f"| {name}, half {number + 1} | {len(learned)} bags, {learned.n_instances:,} instances | {implementation} "
+        f"| {chosen} | {fit / 60:.1f} | {score:.0f} | {auc:.3f} |"
     )
 
 
