@@ -6,13 +6,17 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 LOWEST_PYTHON ?= python3.11
 LOWEST := .venv-lowest
 
-.PHONY: demo test test-full test-lowest bench docs lint clean
+.PHONY: demo test quick-tests test-full test-lowest bench docs lint clean
 
 demo: $(VENV)/installed
 	$(BIN)/bagwise demo
 
-test: $(VENV)/installed-test lint
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not full"
+test: $(VENV)/installed-test
+	$(MAKE) --no-print-directory --jobs=2 lint quick-tests
+
+# three processes for two cores: some tests wait for a browser or another process
+quick-tests: $(VENV)/installed-test
+	$(BIN)/python -m pytest -n 3 --dist worksteal -m "not full"
 
 test-full: $(VENV)/installed-test lint
 	$(BIN)/python -m pytest -n 2 --dist worksteal --junitxml build/test-full.xml; \
