@@ -224,7 +224,7 @@ def _read_description(path: Path) -> dict[str, Any]:
 
 
 def _check_same_description(stored: dict[str, Any], wanted: dict[str, Any], folder: Path, resume: bool) -> None:
-    """Do not to resume a run with other parameters; those that are not given again stay as they were."""
+    """Reject a resume with other parameters; those that are not given again stay as they were."""
     if not resume:
         raise InputError(f"{folder} already has a run; add --resume to resume it, or choose a new folder")
     for part in ("data", "parameters"):
