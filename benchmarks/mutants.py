@@ -19,6 +19,7 @@ from typing import NamedTuple
 from writing_results import conditions, write
 
 ROOT = Path(__file__).parents[1]
+NO_TESTS = 5  # exit code of pytest
 COPIED = ("src", "tests", "docs", "experiments", "benchmarks", "examples", "tools")
 
 
@@ -196,6 +197,8 @@ def find_failure(folder, mutant, markers):
     # The copy is found before the installed package.
     environment = {**os.environ, "PYTHONPATH": str(folder / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
     result = subprocess.run(list(map(str, command)), cwd=folder, env=environment, capture_output=True, text=True)
+    if result.returncode == NO_TESTS:
+        return ""
     if result.returncode not in (0, 1):
         return f"error {result.returncode}"  # e.g. the tests cannot be collected any more
     failed = [line.split(" ")[1] for line in result.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]

@@ -13,6 +13,7 @@ from bagwise.evaluation.intervals import (
     compare_paired,
     compute_corrected_error,
     compute_errors,
+    compute_percentiles,
     resample_bags,
     resample_difference,
     resample_metrics,
@@ -199,3 +200,8 @@ def test_resample_difference_counts_how_often_the_sign_changes():
     certain = resample_difference(np.full(99, 0.9), np.full(99, 0.6), 0.3, 3)
     assert certain.interval == pytest.approx((0.3, 0.3))
     assert certain.p_value == pytest.approx(2 / 100)
+
+
+def test_compute_percentiles_leaves_out_half_of_five_percent_on_each_side():
+    assert compute_percentiles(np.arange(1001.0)) == pytest.approx((25, 975))
+    assert compute_percentiles(np.array([np.nan, np.nan, 1.0])) is None

@@ -4,7 +4,7 @@ import pytest
 from bagwise.bags.folder import save_bags
 from bagwise.data.datasets.registry import load_dataset
 from bagwise.errors import InputError
-from bagwise.runs.parts import split_source
+from bagwise.runs.parts import check_disjoint_groups, split_source
 
 
 def split(data, test=None, seed=0, **options):
@@ -81,3 +81,10 @@ def test_split_source_refuses_test_bags_of_another_extractor(tmp_path):
         save_bags(load_dataset("needles", n_bags=8).replace(extractor=name), tmp_path / name)
     with pytest.raises(InputError, match="features of 'two', but the training bags have features of 'one'"):
         split(tmp_path / "one", test=str(tmp_path / "two"))
+
+
+def test_check_disjoint_groups_compares_numbers_and_strings_as_text():
+    """The groups of a finished run are read from a csv file, where every number is a string."""
+    check_disjoint_groups(["7", "8"], np.array([9]), "needles")
+    with pytest.raises(InputError, match="also have training bags: 7;"):
+        check_disjoint_groups(["7", "8"], np.array([7, 9]), "needles")

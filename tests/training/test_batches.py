@@ -88,3 +88,7 @@ def test_sample_instances_of_whole_bags_trains_as_without_sampling():
     )
     assert (unlimited == all_instances).all()
     assert (unlimited != two).any()
+
+
+def test_group_by_rows_fills_a_group_to_the_limit():
+    assert list(group_by_rows(np.array([2, 2, 1]), max_rows=4)) == [slice(0, 2), slice(2, 3)]

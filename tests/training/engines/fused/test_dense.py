@@ -11,6 +11,7 @@ from bagwise.training.engines.fused.dense import (
     relu_dropout_forward,
     sparse_backward,
     sparse_forward,
+    sum_columns,
 )
 from bagwise.training.engines.fused.model_tables import ParameterBuffer
 from bagwise.training.engines.fused.optimizers import SGD, UpdateRule
@@ -53,6 +54,17 @@ def call_sparse_backward(rows, nonzero_rows, counts, gradients, input_gradients,
 def call_relu_dropout(values, gradients, mask, scale, columns, n_columns, rows, n_rows):
     relu_dropout_forward(values, values.shape[0], mask, scale, columns, n_columns, rows, n_rows)
     relu_dropout_backward(gradients, values.shape[0], scale)
+
+
+@njit
+def call_sum_columns(rows, n_rows, total):
+    sum_columns(rows, n_rows, total)
+
+
+def test_sum_columns_adds_the_first_rows_and_clears_the_total():
+    rows, total = np.arange(12.0).reshape(4, 3), np.full(3, 99.0)
+    call_sum_columns(rows, 3, total)
+    np.testing.assert_array_equal(total, rows[:3].sum(axis=0))
 
 
 def make_layer(weights):
