@@ -13,8 +13,8 @@ import time
 import pytest
 
 from bagwise.bags.folder import load_bags
+from bagwise.data.slides.slide_tiles import TilingSettings
 from bagwise.data.slides.tile_files import tile_to_file
-from bagwise.data.slides.tiling import TilingSettings
 from bagwise.io.locking import hold_lock
 from command_line import bagwise, command, refused
 from data.slides.slide_files import write_pyramid

@@ -27,8 +27,8 @@ def slides(tmp_path_factory):
 @pytest.fixture(scope="session")
 def tiles(slides, tmp_path_factory):
     """A folder with the tiles of the slides, which a test copies before it extracts features from it."""
+    from bagwise.data.slides.slide_tiles import TilingSettings
     from bagwise.data.slides.tile_files import tile_to_file
-    from bagwise.data.slides.tiling import TilingSettings
 
     folder = tmp_path_factory.mktemp("tiles")
     for slide in sorted(slides.glob("*.tif")):

@@ -12,8 +12,8 @@ from bagwise.bags.folder import save_bags
 from bagwise.data.datasets.home import find_file
 from bagwise.data.datasets.origins import ORIGINS
 from bagwise.data.datasets.registry import load_dataset
+from bagwise.data.slides.slide_tiles import TilingSettings
 from bagwise.data.slides.tile_files import tile_to_file
-from bagwise.data.slides.tiling import TilingSettings
 from bagwise.runs.execution import execute_run
 from data.formats.foreign import clam_slide, features, grid
 from data.slides.slide_files import PURPLE, write_pyramid

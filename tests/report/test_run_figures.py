@@ -1,7 +1,7 @@
 import pytest
 
+from bagwise.report.page_templates import format_number
 from bagwise.report.run_figures import render_figures
-from bagwise.report.templating import format_number
 
 
 def render_by_title(summary):

@@ -9,9 +9,9 @@ import pytest
 from bagwise.bags.bags import Bags
 from bagwise.bags.folder import save_bags
 from bagwise.errors import InputError
+from bagwise.report.page_templates import format_interval, format_number
 from bagwise.report.run_page import render_report, write_report
 from bagwise.report.summary import summarise_run
-from bagwise.report.templating import format_interval, format_number
 from bagwise.runs.execution import execute_run
 from bagwise.runs.run import Run
 

@@ -11,6 +11,6 @@ __all__ = [
 
 from .comparison_page import BOXES, write_comparison_page
 from .model_card import export_run
+from .page_templates import fill_template, format_interval
 from .run_page import render_report, write_report
 from .summary import summarise_run
-from .templating import fill_template, format_interval

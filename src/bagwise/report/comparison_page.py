@@ -9,7 +9,7 @@ from bagwise.evaluation import get_metric_values, share_test_bags
 from bagwise.evaluation.comparison import PARTS, Comparison, choose_metrics, make_difference_rows
 from bagwise.figures import figure_to_svg, plot_boxes, use_style
 from bagwise.io import write_atomically
-from bagwise.report.templating import fill_template
+from bagwise.report.page_templates import fill_template
 from bagwise.targets import METRICS
 
 PAGE = "comparison.html"

@@ -21,7 +21,7 @@ from bagwise.figures import (
     use_style,
 )
 from bagwise.io import JsonObject
-from bagwise.report.templating import format_number
+from bagwise.report.page_templates import format_number
 from bagwise.targets import CalibrationBins, PrecisionRecallPoints, RocPoints
 
 FIGURE_SIZE = (3.6, 3.0)  # inches; a page shows three side by side

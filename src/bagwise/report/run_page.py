@@ -6,9 +6,9 @@ The run is summarised into a dictionary, figures are rendered as inline SVG, and
 from pathlib import Path
 
 from bagwise.io import JsonObject, check_writable, write_atomically
+from bagwise.report.page_templates import fill_template
 from bagwise.report.run_figures import render_figures
 from bagwise.report.summary import summarise_run
-from bagwise.report.templating import fill_template
 from bagwise.runs import REPORT, Run
 from bagwise.targets import KEY_METRICS, METRICS
 

@@ -22,8 +22,8 @@ from bagwise.data.slides.extraction import (
     pack_features,
 )
 from bagwise.data.slides.slide import Slide
+from bagwise.data.slides.slide_tiles import TilingSettings
 from bagwise.data.slides.tile_files import KIND, list_tiles, tile_to_file
-from bagwise.data.slides.tiling import TilingSettings
 from bagwise.errors import InputError
 from bagwise.io.locking import hold_lock
 from bagwise.io.manifest import find_damage

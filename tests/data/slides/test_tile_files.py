@@ -11,6 +11,7 @@ pytest.importorskip("openslide")
 
 from bagwise.bags.folder import BagWriter, load_bags
 from bagwise.data.slides.slide import Slide
+from bagwise.data.slides.slide_tiles import TilingSettings
 from bagwise.data.slides.tile_files import (
     KIND,
     check_target,
@@ -20,7 +21,6 @@ from bagwise.data.slides.tile_files import (
     split_into_regions,
     tile_to_file,
 )
-from bagwise.data.slides.tiling import TilingSettings
 from bagwise.errors import InputError
 from command_line import bagwise
 from data.slides.damage import damaged

@@ -10,7 +10,7 @@ from bagwise.data.formats.feature_import import import_features
 from bagwise.data.formats.slide_labels import SlideLabel
 from bagwise.data.formats.trident import Trident
 from bagwise.data.slides.slide import Slide
-from bagwise.data.slides.tiling import TilingSettings, tile_slide
+from bagwise.data.slides.slide_tiles import TilingSettings, tile_slide
 from bagwise.explain.heatmaps.backgrounds import open_background
 from bagwise.explain.heatmaps.raster import rasterise
 from bagwise.explain.heatmaps.window import TileGrid, get_tile_grid, make_window

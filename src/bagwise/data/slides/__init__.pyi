@@ -27,5 +27,5 @@ from .extraction import DeferredExtractor, extract_features, get_extractor_name,
 from .extractors import build_extractor
 from .image_bags import IMAGE_SUFFIXES, load_image_bags, read_image
 from .slide import SLIDE_SUFFIXES, Slide, get_slide_name, list_slides
+from .slide_tiles import TilingSettings, check_tiling_settings
 from .tile_files import check_target, find_tiles, list_tiles, split_into_regions, tile_to_file
-from .tiling import TilingSettings, check_tiling_settings

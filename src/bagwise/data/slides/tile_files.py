@@ -18,7 +18,7 @@ import numpy as np
 
 from bagwise.bags import KIND as BAGS
 from bagwise.data.slides.slide import Slide
-from bagwise.data.slides.tiling import MAX_TILE_SIZE, SlideTiles, TilingSettings, tile_slide
+from bagwise.data.slides.slide_tiles import MAX_TILE_SIZE, SlideTiles, TilingSettings, tile_slide
 from bagwise.errors import InputError
 from bagwise.io import MANIFEST, read_json, read_manifest, write_atomically
 

@@ -15,7 +15,7 @@ from bagwise.estimators.classical.mi_graph import MiGraph
 from bagwise.estimators.classical.minimax_kernel import MinimaxKernel
 from bagwise.estimators.meta.base import check_estimators, get_named_estimators
 from bagwise.estimators.meta.selected import Selected
-from bagwise.estimators.meta.voting import Voting
+from bagwise.estimators.meta.soft_vote import Voting
 from bagwise.estimators.network import BagClassifier
 from bagwise.estimators.validation import BagsLike
 from bagwise.training import use_one_thread

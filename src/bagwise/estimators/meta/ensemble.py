@@ -15,7 +15,7 @@ from bagwise.arguments import check_whole_number
 from bagwise.bags import Bags
 from bagwise.estimators.base import BagEstimator, RandomState
 from bagwise.estimators.meta.base import check_estimators, get_single_estimator
-from bagwise.estimators.meta.voting import Voting
+from bagwise.estimators.meta.soft_vote import Voting
 from bagwise.estimators.network import BagClassifier
 from bagwise.estimators.validation import BagsLike
 from bagwise.training import use_one_thread

@@ -18,7 +18,7 @@ from bagwise.estimators.classical.pooled import PooledClassifier
 from bagwise.estimators.meta.base import check_estimators, get_named_estimators
 from bagwise.estimators.meta.committee import NETWORK, SCALINGS, make_default_members
 from bagwise.estimators.meta.selected import Folds, Selected, make_inner_folds
-from bagwise.estimators.meta.voting import Voting
+from bagwise.estimators.meta.soft_vote import Voting
 from bagwise.estimators.network import BagClassifier
 from bagwise.estimators.validation import BagsLike
 from bagwise.nn import Purpose, random_integer

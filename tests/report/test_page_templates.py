@@ -1,12 +1,12 @@
 import jinja2
 import pytest
 
-from bagwise.report.templating import fill_template, format_interval, format_number, format_share
+from bagwise.report.page_templates import fill_template, format_interval, format_number, format_share
 
 
 def test_fill_template_escapes_text_and_refuses_undefined_variables(monkeypatch):
     templates = {"page": "<p>{{ text }} {{ value|number }}</p>"}
-    monkeypatch.setattr("bagwise.report.templating.PackageLoader", lambda *folder: jinja2.DictLoader(templates))
+    monkeypatch.setattr("bagwise.report.page_templates.PackageLoader", lambda *folder: jinja2.DictLoader(templates))
     assert fill_template("page", text="<b>", value=0.5) == "<p>&lt;b&gt; 0.500</p>"
     with pytest.raises(jinja2.UndefinedError):
         fill_template("page", value=0.5)

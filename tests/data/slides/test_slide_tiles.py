@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 pytest.importorskip("openslide")
 
 from bagwise.data.slides.slide import Slide
-from bagwise.data.slides.tiling import (
+from bagwise.data.slides.slide_tiles import (
     TilingSettings,
     compute_otsu_threshold,
     find_tissue,
@@ -188,7 +188,7 @@ def test_tile_slide_rejects_impossible_settings(pyramid, tiling, message):
 
 
 def test_tile_slide_rejects_an_implausible_number_of_tiles(pyramid, monkeypatch):
-    monkeypatch.setattr("bagwise.data.slides.tiling.MAX_TILES", 1000)
+    monkeypatch.setattr("bagwise.data.slides.slide_tiles.MAX_TILES", 1000)
     with Slide(pyramid) as slide:
         with pytest.raises(
             InputError, match="would have 3072 tiles, more than 1000; pass a larger --size or a smaller --overlap"
