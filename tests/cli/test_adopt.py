@@ -5,7 +5,7 @@ import torch
 
 from bagwise.bags.bags import Bags
 from bagwise.bags.folder import save_bags
-from command_line import bagwise, refusal
+from command_line import bagwise, run_rejected
 from runs.formulas import clam, clam_layers, named
 
 
@@ -24,8 +24,8 @@ def test_adopt_weights_then_predict(tmp_path):
     np.testing.assert_allclose(found, [clam(layers, slide)[0][1] for slide in slides], atol=1e-6)
 
 
-def test_adopt_refuses_missing_and_unknown_files(tmp_path):
-    assert "is not a file" in refusal("adopt", "nothing.pt", "--out", "model", cwd=tmp_path)
+def test_adopt_rejects_missing_and_unknown_files(tmp_path):
+    assert "is not a file" in run_rejected("adopt", "nothing.pt", "--out", "model", cwd=tmp_path)
     torch.save({"a": torch.zeros(1)}, tmp_path / "other.pt")
-    assert "neither CLAM" in refusal("adopt", "other.pt", "--out", "model", cwd=tmp_path)
+    assert "neither CLAM" in run_rejected("adopt", "other.pt", "--out", "model", cwd=tmp_path)
     assert not (tmp_path / "model").exists()

@@ -6,7 +6,7 @@ import pytest
 import typer
 
 from bagwise.cli.application import app
-from command_line import bagwise, bagwise_process, refused
+from command_line import bagwise, bagwise_process, read_error
 
 COMMANDS = ["check", "demo", "doctor", "evaluate", "predict", "report", "train"]
 
@@ -40,9 +40,9 @@ def test_help_imports_neither_torch_nor_other_heavy_packages():
 
 
 def test_unknown_commands_and_flags_suggest_the_nearest_name():
-    assert "train" in refused(bagwise_process("trian"))
-    assert "--epochs" in refused(bagwise("train", "digits", "run", "--epoch", "3"))
-    assert "Missing argument" in refused(bagwise("train", "digits"))
+    assert "train" in read_error(bagwise_process("trian"))
+    assert "--epochs" in read_error(bagwise("train", "digits", "run", "--epoch", "3"))
+    assert "Missing argument" in read_error(bagwise("train", "digits"))
 
 
 def list_commands(group, name="bagwise"):

@@ -1,4 +1,4 @@
-from command_line import bagwise, refusal
+from command_line import bagwise, run_rejected
 
 
 def test_bench_lists_every_benchmark_with_its_description():
@@ -9,5 +9,5 @@ def test_bench_lists_every_benchmark_with_its_description():
     assert "writing_results" not in listed.stdout
 
 
-def test_bench_refuses_unknown_name(tmp_path):
-    assert "small_bags" in refusal("bench", "smal_bags", cwd=tmp_path)
+def test_bench_rejects_unknown_name(tmp_path):
+    assert "small_bags" in run_rejected("bench", "smal_bags", cwd=tmp_path)

@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from command_line import bagwise, refusal
+from command_line import bagwise, run_rejected
 
 QUICK = ("--folds", "2", "--data-option", "n_bags=20")
 
@@ -34,6 +34,6 @@ def test_compare_writes_and_prints_tables_and_page(tmp_path):
     ],
     ids=str,
 )
-def test_compare_refuses_wrong_arguments_and_writes_nothing(tmp_path, arguments, message):
-    assert message in refusal("compare", "needles", *arguments, "--out", "one", cwd=tmp_path)
+def test_compare_rejects_wrong_arguments_and_writes_nothing(tmp_path, arguments, message):
+    assert message in run_rejected("compare", "needles", *arguments, "--out", "one", cwd=tmp_path)
     assert not (tmp_path / "one").exists()

@@ -9,7 +9,7 @@ import typer
 from bagwise.cli.data import fetch
 from bagwise.data import datasets
 from bagwise.data.datasets.registry import DATASETS
-from command_line import bagwise, refused
+from command_line import bagwise, read_error
 from real_data import HOME, needs_real_data
 
 
@@ -68,10 +68,10 @@ def test_data_describe_counts_each_split():
     assert found["splits"]["test"]["n_bags"] == 200
 
 
-def test_data_refuses_wrong_arguments_with_the_fix():
-    assert "bagwise data fetch fox [--from FOLDER_OR_URL]" in refused(bagwise("data", "describe", "fox"))
-    assert "did you mean 'fox'" in refused(bagwise("data", "describe", "foxes"))
-    assert "nowhere is not a folder" in refused(bagwise("data", "fetch", "fox", "--from", "nowhere"))
+def test_data_rejects_wrong_arguments_with_the_fix():
+    assert "bagwise data fetch fox [--from FOLDER_OR_URL]" in read_error(bagwise("data", "describe", "fox"))
+    assert "did you mean 'fox'" in read_error(bagwise("data", "describe", "foxes"))
+    assert "nowhere is not a folder" in read_error(bagwise("data", "fetch", "fox", "--from", "nowhere"))
 
 
 @needs_real_data("newsgroups-1", "musk1", "mnist-bags")

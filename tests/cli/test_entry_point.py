@@ -7,12 +7,12 @@ import sys
 import pytest
 
 from bagwise.cli import entry_point
-from command_line import bagwise, refused
+from command_line import bagwise, read_error
 
 
 def test_main_reports_unwritable_folder_in_one_message(tmp_path):
     (tmp_path / "file").write_text("in the way")
-    message = refused(bagwise("train", "needles", tmp_path / "file" / "run", "--data-option", "n_bags=10"))
+    message = read_error(bagwise("train", "needles", tmp_path / "file" / "run", "--data-option", "n_bags=10"))
     assert "file" in message
 
 

@@ -1,7 +1,7 @@
 import csv
 import json
 
-from command_line import bagwise, refusal
+from command_line import bagwise, run_rejected
 
 
 def test_explain_prints_the_exact_probabilities_of_the_run(image_runs, tmp_path):
@@ -25,25 +25,27 @@ def test_explain_without_bag_lists_all_bags_beside_the_run(digits_run, tmp_path)
     assert all(1 <= float(row["effective_number"]) <= int(row["n_instances"]) for row in rows)
 
 
-def test_explain_refuses_wrong_arguments_with_the_fix(digits_run, tmp_path):
+def test_explain_rejects_wrong_arguments_with_the_fix(digits_run, tmp_path):
     run, bag = digits_run.folder, digits_run.predictions[0]["bag"]
-    assert "has no test bag 'nothing'" in refusal("explain", run, "--bag", "nothing", cwd=tmp_path)
-    assert "--show 'weigth' is unknown; did you mean 'weight'?" in refusal(
+    assert "has no test bag 'nothing'" in run_rejected("explain", run, "--bag", "nothing", cwd=tmp_path)
+    assert "--show 'weigth' is unknown; did you mean 'weight'?" in run_rejected(
         "explain", run, "--bag", bag, "--show", "weigth", cwd=tmp_path
     )
-    assert "--class 'nine' is unknown" in refusal("explain", run, "--bag", bag, "--class", "nine", cwd=tmp_path)
-    assert "--scale 'ranked' is unknown" in refusal("explain", run, "--bag", bag, "--scale", "ranked", cwd=tmp_path)
-    assert "--opacity" in refusal("explain", run, "--bag", bag, "--opacity", "9", cwd=tmp_path)
-    assert "--region '1,2' is not x,y,width,height" in refusal(
+    assert "--class 'nine' is unknown" in run_rejected("explain", run, "--bag", bag, "--class", "nine", cwd=tmp_path)
+    assert "--scale 'ranked' is unknown" in run_rejected(
+        "explain", run, "--bag", bag, "--scale", "ranked", cwd=tmp_path
+    )
+    assert "--opacity" in run_rejected("explain", run, "--bag", bag, "--opacity", "9", cwd=tmp_path)
+    assert "--region '1,2' is not x,y,width,height" in run_rejected(
         "explain", run, "--bag", bag, "--region", "1,2", cwd=tmp_path
     )
     assert not list(tmp_path.iterdir())
 
 
-def test_explain_refuses_unwritable_path_before_computing(digits_run, tmp_path, monkeypatch):
+def test_explain_rejects_unwritable_path_before_computing(digits_run, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setattr("bagwise.explain.bag.write_explanation", None)
     monkeypatch.setattr("bagwise.explain.trust.make_overview_rows", None)
     run, out = digits_run.folder, ("--out", tmp_path / "file" / "why")
     for which in (("--bag", digits_run.predictions[0]["bag"]), ()):
-        assert "is, or lies in, a file" in refusal("explain", run, *which, *out, cwd=tmp_path)
+        assert "is, or lies in, a file" in run_rejected("explain", run, *which, *out, cwd=tmp_path)

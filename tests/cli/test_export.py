@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from command_line import bagwise, refusal
+from command_line import bagwise, run_rejected
 
 
 def test_export_writes_model_card_and_onnx(digits_run, tmp_path):
@@ -14,9 +14,9 @@ def test_export_writes_model_card_and_onnx(digits_run, tmp_path):
     assert result.stderr == ""
 
 
-def test_export_refuses_wrong_arguments(digits_run, tmp_path):
-    assert "is not a folder" in refusal("export", "nowhere", "--out", "out", cwd=tmp_path)
+def test_export_rejects_wrong_arguments(digits_run, tmp_path):
+    assert "is not a folder" in run_rejected("export", "nowhere", "--out", "out", cwd=tmp_path)
     (tmp_path / "taken").mkdir()
     (tmp_path / "taken" / "mine.txt").write_text("mine")
-    assert "taken" in refusal("export", digits_run.folder, "--out", "taken", cwd=tmp_path)
+    assert "taken" in run_rejected("export", digits_run.folder, "--out", "taken", cwd=tmp_path)
     assert (tmp_path / "taken" / "mine.txt").exists()

@@ -16,7 +16,7 @@ from bagwise.bags.folder import load_bags
 from bagwise.data.slides.slide_tiles import TilingSettings
 from bagwise.data.slides.tile_files import tile_to_file
 from bagwise.io.locking import hold_lock
-from command_line import bagwise, command, refused
+from command_line import bagwise, command, read_error
 from data.slides.slide_files import write_pyramid
 
 pytest.importorskip("openslide")
@@ -137,23 +137,23 @@ def test_extract_signal_ends_workers_and_leaves_no_files(tmp_path, number, code)
         assert_stopped_without_files(tmp_path, process, words, code)
 
 
-def test_extract_refuses_wrong_arguments(tiles, tmp_path):
+def test_extract_rejects_wrong_arguments(tiles, tmp_path):
     (tmp_path / "notes.txt").touch()
-    assert "holds files that are not bags" in refused(bagwise("extract", tiles, "--out", tmp_path))
-    assert "make them with: bagwise tile" in refused(bagwise("extract", tmp_path, "--out", tmp_path / "bags"))
+    assert "holds files that are not bags" in read_error(bagwise("extract", tiles, "--out", tmp_path))
+    assert "make them with: bagwise tile" in read_error(bagwise("extract", tmp_path, "--out", tmp_path / "bags"))
     (tmp_path / "labels.csv").write_text("slide_id,label\none,0\nthree,1\n")
-    lonely = refused(bagwise("extract", tiles, "--out", tmp_path / "bags", "--labels", tmp_path / "labels.csv"))
+    lonely = read_error(bagwise("extract", tiles, "--out", tmp_path / "bags", "--labels", tmp_path / "labels.csv"))
     assert "no tiles for labelled 'three'; no label for 'two'; correct the column slide_id, or add --skip-bad" in lonely
     (tmp_path / "labels.csv").write_text("slide_id,label\none,0\none.tif,1\n")
-    twice = refused(bagwise("extract", tiles, "--out", tmp_path / "bags", "--labels", tmp_path / "labels.csv"))
+    twice = read_error(bagwise("extract", tiles, "--out", tmp_path / "bags", "--labels", tmp_path / "labels.csv"))
     assert "a slide is listed twice" in twice
-    none = refused(bagwise("extract", tiles, "--out", tmp_path / "bags", "--workers", "0"))
+    none = read_error(bagwise("extract", tiles, "--out", tmp_path / "bags", "--workers", "0"))
     assert "workers is 0; it must be a whole number of at least 1" in none
-    nowhere = refused(bagwise("extract", tiles, "--out", tmp_path / "bags", "--backend", "dask"))
+    nowhere = read_error(bagwise("extract", tiles, "--out", tmp_path / "bags", "--backend", "dask"))
     assert "--backend dask needs --scheduler ADDRESS" in nowhere
 
 
-def test_extract_refuses_unknown_encoder_before_torch_is_imported(tiles, tmp_path):
+def test_extract_rejects_unknown_encoder_before_torch_is_imported(tiles, tmp_path):
     arguments = ["bagwise", "extract", str(tiles), "--out", str(tmp_path / "bags"), "--encoder", "no-such-encoder"]
     program = (
         f"import sys; sys.argv = {arguments!r}\n"
@@ -162,4 +162,4 @@ def test_extract_refuses_unknown_encoder_before_torch_is_imported(tiles, tmp_pat
         "finally: assert 'torch' not in sys.modules"
     )
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert "no-such-encoder" in refused(result)
+    assert "no-such-encoder" in read_error(result)

@@ -8,7 +8,7 @@ import pytest
 from bagwise.bags.folder import load_bags
 from bagwise.data.sources import open_source
 from bagwise.io.locking import hold_lock
-from command_line import bagwise, refused
+from command_line import bagwise, read_error
 from data.formats.foreign import clam_slide, features, grid, trident_slide, write_table
 
 
@@ -47,7 +47,7 @@ def test_import_by_case_with_json_output(job, tmp_path):
     (folder / "s03.h5").write_bytes(b"cut")
     out = tmp_path / "bags"
     arguments = ("import", folder, "--labels", labels, "--out", out, "--bag", "case", "--json")
-    assert "s03.h5 is damaged" in refused(bagwise(*arguments))
+    assert "s03.h5 is damaged" in read_error(bagwise(*arguments))
     assert not out.exists()
     result = bagwise(*arguments, "--skip-bad")
     output = json.loads(result.stdout)
@@ -55,17 +55,17 @@ def test_import_by_case_with_json_output(job, tmp_path):
     assert load_bags(out).names.tolist() == [f"p{number}" for number in range(6)]
 
 
-def test_import_refuses_wrong_arguments_with_the_fix(job, tmp_path):
+def test_import_rejects_wrong_arguments_with_the_fix(job, tmp_path):
     folder, labels = job
     out = tmp_path / "bags"
-    assert "is not a folder" in refused(bagwise("import", tmp_path / "none", "--labels", labels, "--out", out))
-    assert "--bag 'tile' is unknown" in refused(
+    assert "is not a folder" in read_error(bagwise("import", tmp_path / "none", "--labels", labels, "--out", out))
+    assert "--bag 'tile' is unknown" in read_error(
         bagwise("import", folder, "--labels", labels, "--out", out, "--bag", "tile")
     )
-    assert "not a folder of bags" in refused(bagwise("import", folder, "--labels", labels, "--out", folder))
-    assert "workers is 0" in refused(bagwise("import", folder, "--labels", labels, "--out", out, "--workers", "0"))
+    assert "not a folder of bags" in read_error(bagwise("import", folder, "--labels", labels, "--out", folder))
+    assert "workers is 0" in read_error(bagwise("import", folder, "--labels", labels, "--out", out, "--workers", "0"))
     nobody = bagwise("import", folder, "--labels", labels, "--out", out, "--scheduler", "tcp://here:1")
-    assert "--scheduler needs --backend dask" in refused(nobody)
+    assert "--scheduler needs --backend dask" in read_error(nobody)
     assert not out.exists()
 
 
@@ -94,10 +94,10 @@ def test_import_shared_prints_which_process_has_the_rest(job, tmp_path):
     with hold_lock(tmp_path / ".bags.lock"):
         assert "another command is packing bags, or has packed it" in bagwise(*words, cwd=tmp_path).stdout
     assert "wrote 12 bags, 48 instances" in bagwise(*words, cwd=tmp_path).stdout
-    assert "if other copies of this command packed them, nothing is left to do" in refused(
+    assert "if other copies of this command packed them, nothing is left to do" in read_error(
         bagwise(*words, cwd=tmp_path)
     )
-    assert "--shared cannot be combined with --overwrite" in refused(bagwise(*words, "--overwrite", cwd=tmp_path))
+    assert "--shared cannot be combined with --overwrite" in read_error(bagwise(*words, "--overwrite", cwd=tmp_path))
 
 
 def test_import_clam_takes_extractor_name_and_quiet_prints_nothing(tmp_path):

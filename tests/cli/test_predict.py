@@ -8,7 +8,7 @@ from PIL import Image
 from bagwise.bags.folder import save_bags
 from bagwise.data.datasets.registry import load_dataset
 from bagwise.estimators.network import BagClassifier
-from command_line import QUICK, bagwise, refusal, refused
+from command_line import QUICK, bagwise, read_error, run_rejected
 
 
 @pytest.fixture(scope="module")
@@ -38,17 +38,17 @@ def test_predict_writes_the_probabilities_of_the_model_exactly(folder):
     np.testing.assert_array_equal(weights, model.weigh(bags).astype(float))
 
 
-def test_predict_refuses_wrong_arguments_with_the_fix(folder):
-    assert "the model needs 16 features" in refusal("predict", "run", "digits", "--out", "x.csv", cwd=folder)
+def test_predict_rejects_wrong_arguments_with_the_fix(folder):
+    assert "the model needs 16 features" in run_rejected("predict", "run", "digits", "--out", "x.csv", cwd=folder)
     assert not (folder / "x.csv").exists()
-    assert "have no labels" in refusal("evaluate", "run", "new", cwd=folder)
-    assert "is not a folder" in refusal("evaluate", "nowhere", cwd=folder)
-    assert "Missing option" in refused(bagwise("predict", "run", "new", cwd=folder))
+    assert "have no labels" in run_rejected("evaluate", "run", "new", cwd=folder)
+    assert "is not a folder" in run_rejected("evaluate", "nowhere", cwd=folder)
+    assert "Missing option" in read_error(bagwise("predict", "run", "new", cwd=folder))
 
 
-def test_predict_refuses_one_file_for_two_outputs(digits_run, tmp_path):
+def test_predict_rejects_one_file_for_two_outputs(digits_run, tmp_path):
     same = tmp_path / "table.csv"
-    message = refusal("predict", digits_run.folder, "digits", "--out", same, "--weights", same, cwd=tmp_path)
+    message = run_rejected("predict", digits_run.folder, "digits", "--out", same, "--weights", same, cwd=tmp_path)
     assert "name the same file" in message
     assert not same.exists()
 

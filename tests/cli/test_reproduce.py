@@ -4,7 +4,7 @@ import pytest
 
 from bagwise.evaluation.comparison.plan import make_plan
 from bagwise.paper.recipes import RECIPES, Recipe, Setting
-from command_line import bagwise, refusal
+from command_line import bagwise, run_rejected
 
 
 def test_reproduce_lists_experiments():
@@ -12,9 +12,9 @@ def test_reproduce_lists_experiments():
     assert {"table1", "mnist-bags"} <= json.loads(listed.stdout).keys()
 
 
-def test_reproduce_refuses_unknown_names(tmp_path):
-    assert "did you mean 'table1'" in refusal("reproduce", "tabel1", cwd=tmp_path)
-    assert "neither a setting nor a method" in refusal("reproduce", "table1", "--only", "musk9", cwd=tmp_path)
+def test_reproduce_rejects_unknown_names(tmp_path):
+    assert "did you mean 'table1'" in run_rejected("reproduce", "tabel1", cwd=tmp_path)
+    assert "neither a setting nor a method" in run_rejected("reproduce", "table1", "--only", "musk9", cwd=tmp_path)
 
 
 @pytest.mark.parametrize(

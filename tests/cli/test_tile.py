@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from command_line import bagwise, refused
+from command_line import bagwise, read_error
 from data.slides.slide_files import REAL, needs_real_slide, write_pyramid
 
 pytest.importorskip("openslide")
@@ -31,11 +31,11 @@ def test_tile_writes_tiles_and_thumbnail_and_prints_next_step(slides, tmp_path):
     )
     assert again == {"folder": "tiles", "tiles": {"one": 16}, "skipped": ["one"], "bad": {}}
     other = bagwise("tile", slides / "one.tif", "--out", "tiles", "--size", "64", "--skip-bad", cwd=tmp_path)
-    assert "one.json was made with size 128, not 64; choose another --out" in refused(other)
+    assert "one.json was made with size 128, not 64; choose another --out" in read_error(other)
 
 
 def test_tile_names_slide_without_resolution_and_the_option(slides, tmp_path):
-    message = refused(bagwise("tile", slides, "--out", tmp_path / "tiles", "--size", "128"))
+    message = read_error(bagwise("tile", slides, "--out", tmp_path / "tiles", "--size", "128"))
     assert "mute.tif does not state its resolution; pass --slide-mpp" in message
     assert "add --skip-bad to leave such slides out" in message
     found = json.loads(
@@ -47,14 +47,14 @@ def test_tile_names_slide_without_resolution_and_the_option(slides, tmp_path):
     assert "no tissue found on mute: see" in output
 
 
-def test_tile_refuses_contradicting_options(slides, tmp_path):
+def test_tile_rejects_contradicting_options(slides, tmp_path):
     both = bagwise("tile", slides, "--out", tmp_path, "--level", "0", "--mpp", "0.5")
-    assert "pass --mpp (micrometres per pixel, e.g. --mpp 0.5) or --level, and not both" in refused(both)
-    assert "does not exist" in refused(bagwise("tile", "nowhere", "--out", tmp_path))
+    assert "pass --mpp (micrometres per pixel, e.g. --mpp 0.5) or --level, and not both" in read_error(both)
+    assert "does not exist" in read_error(bagwise("tile", "nowhere", "--out", tmp_path))
     (tmp_path / "words.svs").write_text("no slide")
     onto = bagwise("tile", slides / "one.tif", "--out", tmp_path / "words.svs", "--skip-bad")
-    assert "words.svs is a file; give a folder" in refused(onto)
-    none = refused(bagwise("tile", tmp_path, "--out", tmp_path / "tiles", "--skip-bad"))
+    assert "words.svs is a file; give a folder" in read_error(onto)
+    none = read_error(bagwise("tile", tmp_path, "--out", tmp_path / "tiles", "--skip-bad"))
     assert "none of the slides can be read: " in none
     assert "words.svs is not a slide that OpenSlide can read" in none
     assert not (tmp_path / "tiles").exists()

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from bagwise.io.manifest import hash_file
-from command_line import QUICK, bagwise, bagwise_process, refusal
+from command_line import QUICK, bagwise, bagwise_process, run_rejected
 
 
 def test_train_prints_written_files_and_next_step(tmp_path):
@@ -55,9 +55,9 @@ def test_train_toml_file_and_flags_give_the_same_model(tmp_path):
     ],
     ids=str,
 )
-def test_train_refuses_wrong_arguments_and_writes_nothing(tmp_path, arguments, message):
+def test_train_rejects_wrong_arguments_and_writes_nothing(tmp_path, arguments, message):
     data, *flags = arguments
-    assert message in refusal("train", data, "run", *flags, cwd=tmp_path)
+    assert message in run_rejected("train", data, "run", *flags, cwd=tmp_path)
     assert not (tmp_path / "run").exists()
 
 

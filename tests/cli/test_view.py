@@ -3,7 +3,7 @@ import signal
 import subprocess
 import urllib.request
 
-from command_line import command, refusal
+from command_line import command, run_rejected
 
 
 def test_view_serves_a_run_until_interrupted(digits_run, tmp_path):
@@ -20,14 +20,14 @@ def test_view_serves_a_run_until_interrupted(digits_run, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_view_refuses_wrong_arguments_with_the_fix(digits_run, tmp_path):
-    assert "neither a folder nor a report" in refusal("view", "nowhere", cwd=tmp_path)
-    assert "contains no finished run" in refusal("view", tmp_path, cwd=tmp_path)
-    assert "cannot be used" in refusal("view", digits_run.folder, "--port", "70000", cwd=tmp_path)
-    message = refusal("view", digits_run.folder, "--slides", "nowhere", "--no-browser", cwd=tmp_path)
+def test_view_rejects_wrong_arguments_with_the_fix(digits_run, tmp_path):
+    assert "neither a folder nor a report" in run_rejected("view", "nowhere", cwd=tmp_path)
+    assert "contains no finished run" in run_rejected("view", tmp_path, cwd=tmp_path)
+    assert "cannot be used" in run_rejected("view", digits_run.folder, "--port", "70000", cwd=tmp_path)
+    message = run_rejected("view", digits_run.folder, "--slides", "nowhere", "--no-browser", cwd=tmp_path)
     assert "nowhere is not a folder" in message
 
 
 def test_view_names_the_missing_extra(digits_run, tmp_path, monkeypatch):
     monkeypatch.setattr("bagwise.viewer.server.find_spec", lambda package: None)
-    assert "pip install 'bagwise[viewer]'" in refusal("view", digits_run.folder, cwd=tmp_path)
+    assert "pip install 'bagwise[viewer]'" in run_rejected("view", digits_run.folder, cwd=tmp_path)

@@ -83,7 +83,7 @@ def test_evaluate_split_decides_by_the_fitted_threshold():
     assert summarise_units(units)["accuracy"].pooled == pytest.approx(accuracies.mean())
 
 
-def test_evaluate_split_refuses_a_class_without_training_bags():
+def test_evaluate_split_rejects_a_class_without_training_bags():
     labels = np.array(["a", "b", "c", "b"] * 10)
     split = Split(0, 0, np.flatnonzero(labels != "a")[:20], np.flatnonzero(labels == "b")[15:])
     with pytest.raises(InputError, match="no training bag of class 'a'"):

@@ -29,7 +29,7 @@ def test_evaluate_with_three_classes_has_no_key_instance_metrics_of_scores():
     assert set(evaluate(model, NEEDLES, labels).metrics["instances"]) == {"weights"}
 
 
-def test_evaluate_refuses_unknown_labels():
+def test_evaluate_rejects_unknown_labels():
     model = BagClassifier(epochs=1, random_state=0).fit(NEEDLES, NEEDLES.labels)
     with pytest.raises(InputError, match=r"\b2\b"):
         evaluate(model, NEEDLES, NEEDLES.labels + 1)

@@ -58,7 +58,7 @@ def test_compute_instance_metrics_is_none_without_bags_of_both_kinds():
     assert set(metrics.values()) == {None}
 
 
-def test_compute_instance_metrics_refuses_bags_without_instance_labels():
+def test_compute_instance_metrics_rejects_bags_without_instance_labels():
     with pytest.raises(ValueError, match="need instance labels"):
         compute_instance_metrics(Bags(np.zeros((1, 1)), np.array([0, 1])), np.ones(1))
 

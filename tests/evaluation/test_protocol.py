@@ -44,7 +44,7 @@ def test_make_repeated_folds_depends_on_the_seed_only():
     ],
     ids=str,
 )
-def test_make_repeated_folds_refuses_impossible_numbers(arguments, message):
+def test_make_repeated_folds_rejects_impossible_numbers(arguments, message):
     with pytest.raises(InputError, match=message):
         make_repeated_folds(NEEDLES, NEEDLES.labels, **arguments)
 
@@ -75,7 +75,7 @@ def test_read_splits_adds_validation_bags_to_the_training_bags(tmp_path):
         read_splits(bags.replace(names=None), [str(path)])
 
 
-def test_check_splits_refuses_shared_bags_shared_groups_and_empty_parts():
+def test_check_splits_rejects_shared_bags_shared_groups_and_empty_parts():
     rows = np.arange(10)
     with pytest.raises(InputError, match=r"repeat 0, fold 0 uses the same bags for training and test: rows \[4\]"):
         check_splits([Split(0, 0, rows[:5], rows[4:])], None)
@@ -85,7 +85,7 @@ def test_check_splits_refuses_shared_bags_shared_groups_and_empty_parts():
         check_splits([Split(0, 0, rows, rows[:0])], None)
 
 
-def test_check_split_classes_refuses_a_class_without_training_bags():
+def test_check_split_classes_rejects_a_class_without_training_bags():
     labels = np.array(["a", "b", "c", "a", "b", "c"])
     check_split_classes(Split(0, 0, np.array([0, 1, 2]), np.array([3, 4, 5])), labels)
     with pytest.raises(InputError, match="repeat 0, fold 1 has no training bag of class 'a'"):

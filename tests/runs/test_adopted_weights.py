@@ -69,19 +69,19 @@ def test_adopt_weights_returns_a_classifier_that_predicts_labels_and_saves(saved
 
 
 @pytest.mark.parametrize("labels", [["one"], ["a", "b", "c"], ["a", "a"]])
-def test_adopt_weights_refuses_a_wrong_number_of_labels(saved_clam, labels):
+def test_adopt_weights_rejects_a_wrong_number_of_labels(saved_clam, labels):
     message = f"has 2 classes; give 2 different labels with --classes, got {', '.join(labels)}"
     with pytest.raises(InputError, match=message):
         adopt_weights(saved_clam[1], classes=labels)
 
 
-def test_adopt_weights_refuses_other_models_by_name(tmp_path):
+def test_adopt_weights_rejects_other_models_by_name(tmp_path):
     torch.save({"encoder.weight": torch.zeros(2, 2)}, tmp_path / "other.pt")
     with pytest.raises(InputError, match=r"other\.pt has the weights of neither CLAM"):
         adopt_weights(tmp_path / "other.pt")
 
 
-def test_adopt_weights_refuses_an_attention_deep_mil_with_more_layers(tmp_path):
+def test_adopt_weights_rejects_an_attention_deep_mil_with_more_layers(tmp_path):
     layers = digit_layers() | {"feature_extractor_part1.7": layer(np.random.default_rng(0), 50, 50, 5, 5)}
     torch.save(named(layers), tmp_path / "digits.pt")
     with pytest.raises(InputError, match="feature_extractor_part1 has 3 layers with weights, but two were expected"):
@@ -109,7 +109,7 @@ def change_clam(change):
         ("missing gate", "has 0 layers"),
     ],
 )
-def test_adopt_weights_refuses_a_changed_clam(tmp_path, change, message):
+def test_adopt_weights_rejects_a_changed_clam(tmp_path, change, message):
     torch.save(named(change_clam(change)), tmp_path / "clam.pt")
     with pytest.raises(InputError, match=message):
         adopt_weights(tmp_path / "clam.pt")
@@ -142,19 +142,19 @@ def test_state_dict_check_all_used_names_unused_tensors(tmp_path):
 
 
 @pytest.mark.parametrize(("pattern", "count"), [("[ab]", 2), ("c", 0)], ids=["several", "none"])
-def test_state_dict_get_layer_refuses_other_than_one_match(tmp_path, pattern, count):
+def test_state_dict_get_layer_rejects_other_than_one_match(tmp_path, pattern, count):
     torch.save({f"{name}.weight": torch.ones(1) for name in "ab"}, tmp_path / "state.pt")
     with pytest.raises(InputError, match=rf"has {count} layers .*, but one was expected; .*a\.weight, b\.weight"):
         StateDict(tmp_path / "state.pt").get_layer(pattern, bias=False)
 
 
-def test_state_dict_get_layer_refuses_a_missing_bias_by_name(tmp_path):
+def test_state_dict_get_layer_rejects_a_missing_bias_by_name(tmp_path):
     torch.save({"a.weight": torch.ones(1)}, tmp_path / "state.pt")
     with pytest.raises(InputError, match=r"has no a\.bias"):
         StateDict(tmp_path / "state.pt").get_layer("a")
 
 
-def test_state_dict_get_layer_refuses_values_that_are_not_finite(tmp_path):
+def test_state_dict_get_layer_rejects_values_that_are_not_finite(tmp_path):
     torch.save({"layer.weight": torch.tensor([[1.0, float("nan")]]), "layer.bias": torch.zeros(1)}, tmp_path / "w.pt")
     with pytest.raises(InputError, match=r"w\.pt: layer\.weight has values that are not finite"):
         StateDict(tmp_path / "w.pt").get_layer("layer")

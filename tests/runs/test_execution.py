@@ -180,7 +180,7 @@ def test_execute_run_resumes_with_names_in_another_spelling(tmp_path):
 
 
 @pytest.mark.parametrize("content", ["{}", "[]", '{"data": {}, "parameters": 3}', '{"data": {"data": "digits"}}'])
-def test_execute_run_refuses_to_resume_damaged_parameters(tmp_path, content):
+def test_execute_run_rejects_to_resume_damaged_parameters(tmp_path, content):
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "parameters.json").write_text(content)
     with pytest.raises(InputError, match=r"parameters\.json is damaged"):
@@ -320,7 +320,7 @@ def test_train_resumes_with_the_same_losses_after_a_process_was_killed(tmp_path)
 
 
 @pytest.mark.full
-def test_train_refusal_ends_all_processes_and_is_printed_once(tmp_path):
+def test_train_error_ends_all_processes_and_is_printed_once(tmp_path):
     process = start_torchrun("train", "needles", "run", "--epochs", "1", "--data-option", "n_bags=24", cwd=tmp_path)
     stderr = process.communicate(timeout=240)[1]
     assert process.returncode != 0

@@ -39,13 +39,13 @@ def test_checks_accept_the_files_of_a_run(digits_run):
     ],
     ids=str,
 )
-def test_check_predictions_refuses_invalid_rows(change):
+def test_check_predictions_rejects_invalid_rows(change):
     assert check_predictions([ROW], ["0", "1"]) == [ROW]
     with pytest.raises(ValueError, match=r"row 2|could not convert"):
         check_predictions([ROW, {**ROW, **change}], ["0", "1"])
 
 
-def test_check_predictions_refuses_an_empty_table_and_missing_columns():
+def test_check_predictions_rejects_an_empty_table_and_missing_columns():
     with pytest.raises(ValueError, match="no predictions"):
         check_predictions([], ["0", "1"])
     with pytest.raises(ValueError, match="row 1 does not have the columns"):
@@ -53,12 +53,12 @@ def test_check_predictions_refuses_an_empty_table_and_missing_columns():
 
 
 @pytest.mark.parametrize("row", [{"bag": "a"}, {"bag": "a", "use": None}, {"bag": "a", "use": "training", "odd": "x"}])
-def test_check_training_refuses_other_columns(row):
+def test_check_training_rejects_other_columns(row):
     assert check_training([{"bag": "a", "use": "training", "group": "p"}])
     with pytest.raises(ValueError, match="columns"):
         check_training([row])
 
 
-def test_check_history_refuses_other_columns():
+def test_check_history_rejects_other_columns():
     with pytest.raises(ValueError, match="columns"):
         check_history([{"epoch": "1"}])

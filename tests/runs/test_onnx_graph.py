@@ -79,7 +79,7 @@ def test_single_bag_network_predicts_several_classes(needles):
     assert_network_agrees(fit(needles.replace(labels=np.arange(12) % 3)))
 
 
-def test_single_bag_network_refuses_a_pooling_that_is_not_additive(needles):
+def test_single_bag_network_rejects_a_pooling_that_is_not_additive(needles):
     class CustomPooling(Pooling):
         title = "custom"
 
@@ -148,7 +148,7 @@ def test_write_onnx_predicts_as_the_model_with_other_networks(needles, tmp_path,
     assert_session_agrees(model, open_session(model, tmp_path / "model.onnx"))
 
 
-def test_write_onnx_refuses_other_estimators_by_name(needles, tmp_path):
+def test_write_onnx_rejects_other_estimators_by_name(needles, tmp_path):
     with pytest.raises(InputError, match="a NaiveClassifier cannot be written as ONNX"):
         write_onnx(NaiveClassifier().fit(needles, needles.labels), tmp_path / "model.onnx")
     assert list(tmp_path.iterdir()) == []

@@ -52,7 +52,7 @@ def test_split_source_reads_a_split_file(tmp_path):
         split_source(test=0.2, **options)
 
 
-def test_split_source_refuses_bags_without_labels(tmp_path):
+def test_split_source_rejects_bags_without_labels(tmp_path):
     save_bags(load_dataset("needles", n_bags=8).replace(labels=None), tmp_path / "bags")
     with pytest.raises(InputError, match="no labels"):
         split(tmp_path / "bags")
@@ -70,13 +70,13 @@ def test_split_source_refuses_bags_without_labels(tmp_path):
     ],
     ids=["shape", "text labels", "unknown classes", "no labels"],
 )
-def test_split_source_refuses_incompatible_test_bags(tmp_path, change, message):
+def test_split_source_rejects_incompatible_test_bags(tmp_path, change, message):
     save_bags(change(load_dataset("needles", n_bags=8)), tmp_path / "other")
     with pytest.raises(InputError, match=message):
         split("needles", test=str(tmp_path / "other"))
 
 
-def test_split_source_refuses_test_bags_of_another_extractor(tmp_path):
+def test_split_source_rejects_test_bags_of_another_extractor(tmp_path):
     for name in ("one", "two"):
         save_bags(load_dataset("needles", n_bags=8).replace(extractor=name), tmp_path / name)
     with pytest.raises(InputError, match="features of 'two', but the training bags have features of 'one'"):

@@ -47,7 +47,7 @@ def test_run_reads_arrays_that_fit_each_other(tmp_path):
         ("environment.json", (), ["no table"]),
     ],
 )
-def test_run_refuses_a_forged_file_by_name(digits_run, tmp_path, name, keys, value):
+def test_run_rejects_a_forged_file_by_name(digits_run, tmp_path, name, keys, value):
     folder = shutil.copytree(digits_run.folder, tmp_path / "run")
     content = read_json(folder / name)
     parent = content
@@ -61,7 +61,7 @@ def test_run_refuses_a_forged_file_by_name(digits_run, tmp_path, name, keys, val
         getattr(Run(folder), name.removesuffix(".json"))
 
 
-def test_run_refuses_other_folders(tmp_path):
+def test_run_rejects_other_folders(tmp_path):
     save_bags(load_dataset("needles", n_bags=4), tmp_path / "bags")
     with pytest.raises(InputError, match=r"bags .*bagwise run"):
         Run(tmp_path / "bags")
@@ -69,7 +69,7 @@ def test_run_refuses_other_folders(tmp_path):
         Run(tmp_path / "nowhere")
 
 
-def test_test_bags_refuses_changed_data(tmp_path):
+def test_test_bags_rejects_changed_data(tmp_path):
     save_bags(load_dataset("needles", n_bags=30), tmp_path / "bags")
     run = make_run(tmp_path / "run", tmp_path / "bags")
     assert len(run.test_bags()) == 6
@@ -93,13 +93,13 @@ def test_load_model_loads_runs_exports_and_saved_models(digits_run, tmp_path):
         np.testing.assert_array_equal(load_model(folder).predict_proba(bags), expected)
 
 
-def test_load_model_refuses_a_damaged_run_with_an_undamaged_model(digits_run, tmp_path):
+def test_load_model_rejects_a_damaged_run_with_an_undamaged_model(digits_run, tmp_path):
     shutil.copytree(digits_run.folder, tmp_path / "run")
     (tmp_path / "run" / "predictions.csv").write_text("other")
     with pytest.raises(InputError, match=r"predictions\.csv"):
         load_model(tmp_path / "run")
 
 
-def test_load_model_refuses_a_missing_folder_by_name(tmp_path):
+def test_load_model_rejects_a_missing_folder_by_name(tmp_path):
     with pytest.raises(InputError, match="nowhere"):
         load_model(tmp_path / "nowhere")

@@ -1,4 +1,4 @@
-"""``bagwise adopt``: read published weights as a model of bagwise."""
+"""``bagwise adopt``: convert published weights to a bagwise model."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,6 +1,6 @@
 """The root of the command line.
 
-Every command parses its arguments, makes one call and prints the result. It imports what it needs when it runs, so that
+Every command parses its arguments, calls the library and prints the result. Imports are inside the commands, so that
 ``bagwise --help`` is fast.
 """
 
@@ -33,7 +33,7 @@ app = typer.Typer(
     ),
     no_args_is_help=True,
     add_completion=False,
-    rich_markup_mode=None,  # plain help takes a third of the time
+    rich_markup_mode=None,  # plain help is three times as fast
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Start with: bagwise demo",
@@ -49,6 +49,8 @@ def show_version(requested: bool) -> None:
 
 @app.callback()
 def root(
-    version: bool = typer.Option(False, "--version", callback=show_version, is_eager=True, help="Print the version."),
+    version: bool = typer.Option(
+        False, "--version", callback=show_version, is_eager=True, help="Print the version and exit. [default: no]"
+    ),
 ) -> None:
-    """Hold the options that precede a command."""
+    """Define the options that precede a command."""

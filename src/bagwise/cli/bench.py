@@ -16,7 +16,9 @@ from bagwise.errors import InputError
 def bench(
     name: Annotated[
         str,
-        typer.Argument(metavar="NAME", help="Name of a benchmark; all runs every benchmark, list prints the names."),
+        typer.Argument(
+            metavar="NAME", help="Name of a benchmark, or 'all' to run every benchmark, or 'list' to print the names."
+        ),
     ] = "list",
 ) -> None:
     """Measure speed and memory, and compare with other tools.

@@ -1,6 +1,5 @@
 """``bagwise compare``: evaluate several methods on the same splits of DATA."""
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,21 +27,26 @@ EXAMPLE = "Example: bagwise compare musk1 --methods attention,mi-SVM,MI-SVM,mi-G
 
 
 @app.command(epilog=EXAMPLE)
-@partial(add_parameters, defaults={"seed": "0"})
+@add_parameters
 def compare(
     data: DataArgument,
     methods: Annotated[
         str,
-        typer.Option(help="Names separated by commas, or all. Case matters: mi-SVM and MI-SVM are two methods."),
+        typer.Option(
+            help="Method names separated by commas, or 'all'. Case-sensitive: mi-SVM and MI-SVM are different methods."
+        ),
     ],
     out: Annotated[Path | None, typer.Option(help="Folder to write to. [default: comparisons/DATA]")] = None,
     folds: Annotated[
         int | None,
         typer.Option(help="Number of cross-validation folds. [default: the data set's own test bags, else 10]"),
     ] = None,
-    repeats: Annotated[int, typer.Option(help="Number of repeats, each with different folds.")] = 1,
+    repeats: Annotated[
+        int, typer.Option(help="Number of repetitions of the cross-validation, each with different folds.")
+    ] = 1,
     hold_out: Annotated[
-        float | None, typer.Option(help="Share of the bags to test on, instead of cross-validation. [default: none]")
+        float | None,
+        typer.Option(help="Share of the bags to hold out for testing, instead of cross-validation. [default: none]"),
     ] = None,
     splits: Annotated[
         list[Path] | None,
@@ -54,7 +58,8 @@ def compare(
     adjust: Annotated[
         str,
         typer.Option(
-            help="temperature, threshold, or both with a comma; learned within the training bags. [default: none]"
+            help="Calibration learned on part of the training bags: temperature, threshold, or both separated by a "
+            "comma. [default: none]"
         ),
     ] = "",
     ensemble: Annotated[
@@ -116,7 +121,7 @@ def compare(
 
 
 def _print_comparison(comparison: "Comparison", output: Output) -> None:
-    """Write the tables and the page of the comparison, and print the scores."""
+    """Write the tables and the HTML page of the comparison, and print the metrics."""
     from bagwise.evaluation.comparison import (
         PARTS,
         choose_metrics,

@@ -1,4 +1,4 @@
-"""``bagwise demo``: train on real handwritten digits and write a report, in one command."""
+"""``bagwise demo``: train on handwritten digits and write a report, in one command."""
 
 from pathlib import Path
 from typing import Annotated, Any

@@ -1,7 +1,7 @@
 """The entry point of the command line.
 
-A mistake of the user ends with a one-paragraph message and exit code 2. Any other exception is a bug in bagwise and
-keeps its traceback.
+Invalid input ends the command with a short message and exit code 2. Any other exception is a bug in bagwise and keeps
+its traceback.
 """
 
 import io
@@ -39,7 +39,7 @@ USER_ERROR = 2
 
 def main() -> None:
     """Run the command line."""
-    for stream in (sys.stdout, sys.stderr):  # characters that the terminal lacks become question marks, not an error
+    for stream in (sys.stdout, sys.stderr):  # replace characters that the terminal cannot encode
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     warnings.formatwarning = lambda message, *_, **__: f"bagwise: {message}\n"  # without the line of source code

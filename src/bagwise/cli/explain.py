@@ -24,7 +24,8 @@ EXAMPLE = "Example: bagwise explain runs/first --bag bag-3 --out explanation/"
 def explain(
     run: RunFolder,
     bag: Annotated[
-        str | None, typer.Option(help="Name of a test bag. [default: none; all test bags are listed in a csv file]")
+        str | None,
+        typer.Option(help="Name of a test bag. [default: none; a csv file that lists all test bags is written]"),
     ] = None,
     out: Annotated[
         Path | None,
@@ -32,7 +33,10 @@ def explain(
     ] = None,
     show: Annotated[str, typer.Option(help="What the map shows: weight, contribution or probability.")] = "weight",
     of_class: Annotated[
-        str | None, typer.Option("--class", help="Class of contributions and probabilities. [default: the last one]")
+        str | None,
+        typer.Option(
+            "--class", help="Class for which contributions and probabilities are shown. [default: the last class]"
+        ),
     ] = None,
     beside: Annotated[
         Path | None,
@@ -48,7 +52,9 @@ def explain(
     slides: Annotated[
         Path | None, typer.Option(help="Folder of the slides or images. [default: the images of the data, if any]")
     ] = None,
-    scale: Annotated[str, typer.Option(help="Scale of the colours: paper, raw, rank or log.")] = "paper",
+    scale: Annotated[
+        str, typer.Option(help="Scaling of the values before colouring: paper, raw, rank or log.")
+    ] = "paper",
     colours: Annotated[
         str | None,
         typer.Option(help="Name of a matplotlib colour map. [default: depends on --show]"),
@@ -57,7 +63,9 @@ def explain(
     threshold: Annotated[
         float | None, typer.Option(help="Hide values below this threshold, as scaled by --scale. [default: none]")
     ] = None,
-    blur: Annotated[float, typer.Option(help="Standard deviation of the blur, in level-0 pixels.")] = 0.0,
+    blur: Annotated[
+        float, typer.Option(help="Standard deviation of the Gaussian blur in level-0 pixels; 0 disables it.")
+    ] = 0.0,
     level: Annotated[
         int | None, typer.Option(help="Pyramid level at which the map is drawn. [default: automatic]")
     ] = None,
@@ -201,6 +209,6 @@ def _parse_region(text: str) -> tuple[int, int, int, int]:
 
 
 def _make_path_beside(trained: "Run", ending: str) -> Path:
-    """A path beside the run; a finished run takes no more files, because its manifest lists them all."""
+    """Return a path beside the run; nothing is added to a finished run, because its manifest lists all files."""
     folder = trained.folder.resolve()
     return folder.with_name(f"{folder.name}{ending}")

@@ -1,4 +1,4 @@
-"""``bagwise export``: write the model of a run as a folder to share, with a model card and an ONNX graph."""
+"""``bagwise export``: write the model of a run with a model card and, optionally, an ONNX graph."""
 
 from pathlib import Path
 from typing import Annotated

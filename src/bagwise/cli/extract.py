@@ -9,7 +9,7 @@ import typer
 
 from bagwise.cli.application import app
 from bagwise.cli.interruption import handle_interruption, print_resume_hint
-from bagwise.cli.options import Backend, Scheduler, Workers, choose_workers, report_elsewhere
+from bagwise.cli.options import Backend, Scheduler, Workers, choose_workers, print_units_elsewhere
 from bagwise.cli.output import Json, Output, Quiet
 
 SLIDE, LABEL, CASE = "slide_id", "label", "case_id"
@@ -24,7 +24,7 @@ def extract(
     ] = "pixels",
     labels: Annotated[
         Path | None,
-        typer.Option(help="csv file with the columns slide_id, label and, if known, case_id. [default: no labels]"),
+        typer.Option(help="csv file with the columns slide_id, label and, optionally, case_id. [default: no labels]"),
     ] = None,
     regions: Annotated[
         int | None,
@@ -49,12 +49,12 @@ def extract(
 ) -> None:
     """Compute the features of tiles and pack them into bags.
 
-    Run the same command again to resume. Several commands may work on one folder, each with its own workers: every
-    slide is processed by one of them, and the last command packs the bags. Workers of a Dask cluster must have access
+    Run the same command again to resume. Several commands may share one folder, each with its own workers: every slide
+    is processed by one of them, and the last command packs the bags. Workers of a Dask cluster must have access
     to TILES and the slides under the same paths. With --regions a bag is named SLIDE@X-Y; without --labels, bags.csv
     lists the names to label.
     """
-    from bagwise.data.slides import check_target, list_tiles, split_into_regions
+    from bagwise.data.slides import check_bags_folder, list_tiles, split_into_regions
     from bagwise.io import check_encoder_packages, check_openslide, check_writable
 
     output = Output(quiet, as_json)
@@ -62,7 +62,7 @@ def extract(
     check_openslide()
     check_encoder_packages(encoder)
     names = [bag.name for entry in list_tiles(tiles) for bag in split_into_regions(entry, regions)]
-    check_target(out)  # errors are reported before torch is imported
+    check_bags_folder(out)  # errors are reported before torch is imported
     check_writable(out)
     known = None if labels is None else _read_labels(labels, names, skip_bad, output)
     extractor = _defer_extractor(encoder, device, download)
@@ -110,7 +110,7 @@ def _build(encoder: str, device: str, download: bool) -> Any:
 
 
 def _extract(tiles: Path, extractor: Any, where: Any, output: Output, **settings: Any) -> Any:
-    """Show one progress bar per slide with one process, and one for all slides with several."""
+    """Extract features; show one progress bar per slide, or with several processes one bar for all slides."""
     from bagwise.data.slides import extract_features
 
     if where == 1:
@@ -132,7 +132,7 @@ def _show_slide_progress(output: Output) -> Iterator[Callable[[str, int, int], N
         tasks: dict[str, Any] = {}
 
         def watch(name: str, done: int, total: int) -> None:
-            if interruption.requested():  # releases the lock of the slide for other commands
+            if interruption.requested():  # the exception releases the lock of the slide for other commands
                 bar.stop()
                 print_resume_hint()
                 raise typer.Exit(interruption.exit_code)
@@ -163,7 +163,7 @@ def _print_summary(found: Any, tiles: Path, out: Path, packed: int | None, label
         output.print(f"left out {name}: it has no tiles")
     output.print(f"{len(found.done)} slide{'s' * (len(found.done) != 1)} extracted, {len(found.skipped)} done before")
     if found.elsewhere:
-        report_elsewhere(found.elsewhere, tiles, output)
+        print_units_elsewhere(found.elsewhere, tiles, output)
     elif packed is not None:
         output.print_written(out, f"{packed} bag{'s' * (packed != 1)}")
         again = f"label the names in {out / 'bags.csv'} (columns slide_id, label) and run again with --labels"

@@ -7,12 +7,12 @@ from typing import Annotated, Any
 import typer
 
 from bagwise.cli.application import app
-from bagwise.cli.options import Backend, Scheduler, Workers, choose_workers, report_elsewhere
+from bagwise.cli.options import Backend, Scheduler, Workers, choose_workers, print_units_elsewhere
 from bagwise.cli.output import Json, Output, Quiet
 from bagwise.errors import InputError
 
 EXAMPLE = "Example: bagwise import features/ --labels labels.csv --out bags/"
-COMMON_NAMES = "[default: detected by common names]"
+COMMON_NAMES = "[default: a column with a common name]"
 
 
 @app.command("import", epilog=EXAMPLE)
@@ -28,7 +28,8 @@ def import_(
         str, typer.Option(help="What a bag is: slide, or case (all slides of a case, without positions).")
     ] = "slide",
     slide_table: Annotated[
-        Path | None, typer.Option(help="Table of cases and slides, if --labels has labels of cases. [default: none]")
+        Path | None,
+        typer.Option(help="Table with the case of each slide, if --labels has one row per case. [default: none]"),
     ] = None,
     label_column: Annotated[str | None, typer.Option(help=f"Column with the label. {COMMON_NAMES}")] = None,
     slide_column: Annotated[str | None, typer.Option(help=f"Column with the name of the slide. {COMMON_NAMES}")] = None,
@@ -70,9 +71,9 @@ def import_(
 ) -> None:
     """Convert features of CLAM, TRIDENT, STAMP or slideflow to bags.
 
-    One slide is in memory at a time. Slides of one case stay together when bags are split. With --shared or several
-    workers, slides are collected in OUT.parts until all are packed; run the same command again to resume. Workers of a
-    Dask cluster must have access to FEATURES_FOLDER and OUT under the same paths.
+    Slides are read one at a time, to limit memory. Slides of one case stay together when bags are split. With --shared
+    or several workers, slides are stored in OUT.parts until all are packed; run the same command again to resume.
+    Workers of a Dask cluster must have access to FEATURES_FOLDER and OUT under the same paths.
     """
     from bagwise.data.formats import open_feature_folder, read_slide_labels
 
@@ -100,7 +101,7 @@ def import_(
 
 
 def _check_shared(out: Path, overwrite: bool) -> None:
-    """Check that a command that starts late does not repeat what the others have done."""
+    """Reject a shared import that would repeat the completed work of other commands."""
     from bagwise.io import MANIFEST
 
     if overwrite:
@@ -125,14 +126,14 @@ def _import(features: Any, table: Any, out: Path, output: Output, **settings: An
 def _import_shared(
     features: Any, table: Any, out: Path, output: Output, result: dict[str, Any], **settings: Any
 ) -> Any:
-    """Return the report, or print the reason and return None if another command packs the bags."""
-    from bagwise.data.formats import import_shared, parts_folder
+    """Return the report; if another command packs the bags, print a message and return None."""
+    from bagwise.data.formats import get_parts_folder, import_shared
 
     with output.show_progress("reading, then packing") as progress:
         slides, report = import_shared(features, table, out, progress=progress, **settings)
     result |= slides._asdict()
     if report is None and slides.elsewhere:
-        report_elsewhere(slides.elsewhere, parts_folder(out), output)
+        print_units_elsewhere(slides.elsewhere, get_parts_folder(out), output)
     elif report is None:
         output.print(f"all slides are read; another command is packing {out}, or has packed it")
     return report

@@ -1,7 +1,7 @@
 """Interruption by Ctrl-C (SIGINT) and termination (SIGTERM).
 
-A command that saves its state treats a signal as a request and ends once the current step is saved. Any other command
-ends at once: files are written atomically, so completed work is kept and nothing is half-written.
+A command that saves its state finishes and saves the current step before it ends. Any other command ends immediately:
+files are written atomically, so completed work is kept and no file is incomplete.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ RESEND_DELAY = 0.01  # seconds
 
 
 class Interruption:
-    """Whether a stop of the process was requested, and by which signal."""
+    """Records whether a signal requested the process to stop, and which signal."""
 
     def __init__(self) -> None:
         self.signal: int | None = None
@@ -38,7 +38,7 @@ class Interruption:
 
 @contextlib.contextmanager
 def handle_interruption() -> Iterator[Interruption]:
-    """Turn SIGINT and SIGTERM into a request within the block; a second signal ends the block at once."""
+    """Record SIGINT and SIGTERM as a request to stop within the block; a second signal ends the block immediately."""
     interruption = Interruption()
     previous: dict[int, Any] = {number: signal.getsignal(number) for number in SIGNALS}
 
@@ -58,7 +58,7 @@ def handle_interruption() -> Iterator[Interruption]:
 
 @contextlib.contextmanager
 def end_on_signal() -> Iterator[Interruption]:
-    """End the block at once on SIGINT and on SIGTERM, by an exception, so that cleanup code runs."""
+    """End the block on SIGINT and SIGTERM by raising an exception, so that cleanup code runs."""
     interruption = Interruption()
 
     def handle(number: int, frame: FrameType | None) -> None:
@@ -98,6 +98,6 @@ def _install_handler(handle: Callable[[int, FrameType | None], Any]) -> Iterator
 
 
 def print_resume_hint(command: Sequence[str] | None = None) -> None:
-    """Print the command that resumes the work: the one that was stopped, unless another is given."""
+    """Print the command that resumes the work; by default, the command that was stopped."""
     text = shlex.join(command or ["bagwise", *sys.argv[1:]])
     typer.echo(f"Stopped. Completed work is saved. Resume with:\n  {text}", err=True)

@@ -1,7 +1,7 @@
-"""Options that several commands share: parameters of training, methods to compare, worker processes.
+"""Options shared by several commands: training parameters, methods to compare, worker processes.
 
-One table gives the training flags of a command and the keys of a TOML file. The names are those of ``BagClassifier``;
-parameters that are not given keep its defaults.
+The table ``PARAMETERS`` defines both the training flags of a command and the keys of a TOML file. The names are those
+of ``BagClassifier``; parameters that are not given have its defaults, except for the seed, which is 0.
 """
 
 import inspect
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from bagwise.parallel import DaskCluster
 
 DATA = "data"
-PYTHON_NAMES = {"seed": "random_state"}  # the usual name on the command line, and scikit-learn's name in Python
+PYTHON_NAMES = {"seed": "random_state"}  # command line name: name in Python, as in scikit-learn
 BACKENDS = ("joblib", "dask")
 KINDS = {str: "a string", int: "a whole number", float: "a number", bool: "true or false"}
 
 Workers = Annotated[int, typer.Option(help="Number of worker processes; results do not depend on it.")]
 Backend = Annotated[
-    str, typer.Option(help="Where the workers run: joblib (processes on this machine) or dask (a cluster).")
+    str, typer.Option(help="Where the workers run: joblib (processes on this machine) or dask (a Dask cluster).")
 ]
 Scheduler = Annotated[
     str | None,
@@ -50,7 +50,7 @@ Parameters = dict[str, dict[str, Any]]
 
 
 class Parameter(NamedTuple):
-    """A parameter of training.
+    """A training parameter.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class Parameter(NamedTuple):
     meaning : str
         One sentence for ``--help``.
     default : str
-        The default of ``BagClassifier``, as printed in ``--help``.
+        The default, as printed in ``--help``.
     """
 
     kind: type
@@ -123,16 +123,12 @@ PARAMETERS: dict[str, Parameter] = {
         str, "Memory for the instances of a training step: auto or a size such as 2GB.", "auto; a quarter of the memory"
     ),
     "device": Parameter(str, "Device: auto, cpu, cuda or mps.", "auto"),
-    "seed": Parameter(int, "Random seed; the same seed gives bit-identical results.", "a new one each time"),
+    "seed": Parameter(int, "Random seed; the same seed gives bit-identical results.", "0"),
 }
 
 
-def add_parameters(command: Callable[..., None], defaults: dict[str, str] | None = None) -> Callable[..., None]:
-    """Give a command that takes ``**flags`` one flag per parameter of training.
-
-    ``defaults`` are printed in ``--help`` where the command has other defaults than ``BagClassifier``.
-    """
-    printed = {name: parameter.default for name, parameter in PARAMETERS.items()} | (defaults or {})
+def add_parameters(command: Callable[..., None]) -> Callable[..., None]:
+    """Add one flag per training parameter to a command that accepts ``**flags``."""
     signature = inspect.signature(command)
     fixed = [entry for entry in signature.parameters.values() if entry.kind is not inspect.Parameter.VAR_KEYWORD]
     flags = [
@@ -141,7 +137,7 @@ def add_parameters(command: Callable[..., None], defaults: dict[str, str] | None
             inspect.Parameter.KEYWORD_ONLY,
             default=None,
             annotation=Annotated[
-                parameter.kind | None, typer.Option(help=f"{parameter.meaning} [default: {printed[name]}]")
+                parameter.kind | None, typer.Option(help=f"{parameter.meaning} [default: {parameter.default}]")
             ],
         )
         for name, parameter in PARAMETERS.items()
@@ -168,7 +164,7 @@ def gather_parameters(flags: dict[str, Any], path: Path | None) -> tuple[dict[st
 
 
 def read_options(pairs: list[str]) -> dict[str, Any]:
-    """Parse options of the form NAME=VALUE; a value is written as in TOML, or as a bare word.
+    """Parse options of the form NAME=VALUE; VALUE is a TOML value or an unquoted string.
 
     Examples
     --------
@@ -188,7 +184,7 @@ def read_options(pairs: list[str]) -> dict[str, Any]:
 
 
 def read_methods(names: str, flags: dict[str, Any], path: Path | None) -> tuple[Parameters, Parameters]:
-    """Return the parameters of each method to compare, and the grids of those to select.
+    """Return the parameters of each method to compare, and the grids of parameters to select.
 
     Training flags apply to the networks. Tables ``[methods."NAME"]`` of the TOML file apply to one method and take
     precedence.
@@ -223,7 +219,7 @@ def read_methods(names: str, flags: dict[str, Any], path: Path | None) -> tuple[
 
 
 def choose_workers(workers: int, backend: str, scheduler: str | None) -> "int | DaskCluster":
-    """Translate the flags into the argument that the library takes."""
+    """Return the argument ``workers`` of library functions for these flags."""
     from bagwise.arguments import choose_by_name
     from bagwise.parallel import DaskCluster
 
@@ -236,8 +232,8 @@ def choose_workers(workers: int, backend: str, scheduler: str | None) -> "int | 
     return DaskCluster(scheduler)
 
 
-def report_elsewhere(elsewhere: dict[str, str], folder: Path, output: Output) -> None:
-    """Print which units other commands are working on, and what to do next."""
+def print_units_elsewhere(elsewhere: dict[str, str], folder: Path, output: Output) -> None:
+    """Print which units other commands are processing, and what to do next."""
     for name, owner in elsewhere.items():
         output.print(f"{name} is being processed by {owner}")
     output.print("nothing packed yet: run the same command again when they are finished")

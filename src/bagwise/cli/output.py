@@ -25,7 +25,7 @@ class Output:
     quiet : bool
         Print nothing.
     as_json : bool
-        Print the result alone, as one JSON object.
+        Print only the result, as one JSON object.
     """
 
     def __init__(self, quiet: bool, as_json: bool) -> None:
@@ -68,7 +68,7 @@ class Output:
         for number in range(len(rows[0])):
             table.add_column(header[number] if header else "", justify="left" if number == 0 else "right")
         for row in rows:
-            table.add_row(*(Text(cell) for cell in row))  # never markup: the names are the user's
+            table.add_row(*(Text(cell) for cell in row))  # plain text, because names may look like rich markup
         Console(file=sys.stdout).print(table)
 
     def print_metrics(self, metrics: dict[str, Any]) -> None:
@@ -115,7 +115,7 @@ class Output:
 
             def update(done: int, total: int) -> None:
                 remaining.update(done, total)
-                if not bar.live.is_started:  # an error found before the work starts needs no bar
+                if not bar.live.is_started:  # not before the first update, so that early errors show no bar
                     stack.enter_context(bar)
                 bar.update(task, completed=done, total=total)
 
@@ -125,14 +125,14 @@ class Output:
 class RemainingTime:
     """Estimates the remaining time from the mean speed since the start.
 
-    Fits of seconds alternate with fits of minutes, and several processes finish theirs in bursts. The speed of the last
-    half minute, which progress bars commonly use, then gives estimates that are far too low.
+    Units can take seconds or minutes, and several processes may finish at the same time. The speed of the last half
+    minute, which progress bars commonly use, then gives estimates that are far too low.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._start: tuple[float, int] | None = None  # when the work began, and how much was already done
-        self._last = (0.0, 0, 0)  # time of the last update, how much was done, of how much
+        self._start: tuple[float, int] | None = None  # time of the first update, and units done by then
+        self._last = (0.0, 0, 0)  # time of the last update, units done, total units
 
     def update(self, done: int, total: int) -> None:
         now = self._clock()
@@ -140,9 +140,9 @@ class RemainingTime:
         self._last = (now, done, total)
 
     def seconds(self) -> float | None:
-        """The estimate, or None before the first unit is done.
+        """Return the estimate in seconds, or None before the first unit is done.
 
-        It counts down until the next unit is done, and grows again when that unit is late.
+        It counts down until the next unit is done, and increases if that unit takes longer than expected.
         """
         if self._start is None:
             return None
@@ -158,7 +158,7 @@ class RemainingTime:
         return max(expected, at_best, 0.0)
 
     def __rich__(self) -> str:
-        """The text in the progress bar: hours, minutes, seconds."""
+        """Return the text in the progress bar: hours, minutes, seconds."""
         seconds = self.seconds()
         text = "-:--:--" if seconds is None else str(timedelta(seconds=int(seconds)))
         return f"[progress.remaining]{text}"

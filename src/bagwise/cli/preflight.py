@@ -1,4 +1,4 @@
-"""Preflight checks: data and packages that are missing are reported before torch is imported, which takes seconds."""
+"""Preflight checks: missing data and packages are reported before torch is imported, which takes seconds."""
 
 from importlib.util import find_spec
 from pathlib import Path

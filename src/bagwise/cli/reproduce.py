@@ -19,7 +19,7 @@ EXAMPLE = "Example: bagwise reproduce table1 --only musk1 --repeats 1 --workers 
 @app.command(epilog=EXAMPLE)
 def reproduce(
     experiment: Annotated[
-        str, typer.Argument(metavar="EXPERIMENT", help="Name of an experiment; list prints the names.")
+        str, typer.Argument(metavar="EXPERIMENT", help="Name of an experiment, or 'list' to print the names.")
     ],
     out: Annotated[Path, typer.Option(help="Folder to write to; results of earlier commands are kept.")] = Path(
         "reproduction"
@@ -27,7 +27,7 @@ def reproduce(
     repeats: Annotated[
         int | None,
         typer.Option(
-            help="Number of repeats of the folds, or of samples of training bags; can be raised later. "
+            help="Number of repetitions of the cross-validation or of sampling the training bags; can be raised later. "
             "[default: 5, or 1 with --quick]"
         ),
     ] = None,

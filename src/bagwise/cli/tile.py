@@ -1,4 +1,4 @@
-"""``bagwise tile``: find the tissue on whole slides and cut it into tiles."""
+"""``bagwise tile``: find the tissue on whole slides and list its tiles."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -22,7 +22,7 @@ def tile(
         int | None, typer.Option(help="Pyramid level to cut the tiles at, instead of --mpp. [default: none]")
     ] = None,
     overlap: Annotated[int, typer.Option(help="Overlap of neighbouring tiles in pixels.")] = 0,
-    tissue: Annotated[float, typer.Option(help="Minimum share of a tile that must be tissue.")] = 0.5,
+    tissue: Annotated[float, typer.Option(help="Minimum share of tissue in a tile, from 0 to 1.")] = 0.5,
     smallest: Annotated[float, typer.Option(help="Drop tissue regions smaller than this many tiles.")] = 0.5,
     slide_mpp: Annotated[
         float | None,

@@ -42,12 +42,12 @@ def train(
     preset: Annotated[
         str | None,
         typer.Option(
-            help="Named set of parameters; bagwise is gated attention with augmentation and averaged weights. "
+            help="Named set of parameters: bagwise (gated attention, augmentation, averaged network weights). "
             "Other flags take precedence. [default: none]"
         ),
     ] = None,
     config: Annotated[
-        Path | None, typer.Option(help="TOML file of the same parameters; flags take precedence. [default: none]")
+        Path | None, typer.Option(help="TOML file with training parameters; flags take precedence. [default: none]")
     ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Resume the run in RUN; start it if there is none. [default: no]")
@@ -58,8 +58,8 @@ def train(
 ) -> None:
     """Train a model on DATA and write a run folder.
 
-    The folder RUN contains the model, its predictions and its metrics. Bags are held out by class, and bags of one
-    group (patient) stay together.
+    The folder RUN contains the model, its predictions and its metrics. Held-out bags are stratified by class, and bags
+    of one group (patient) stay together.
     """
     parameters, options = gather_parameters(flags, config)
     check_requirements(data, test, engine=parameters.get("engine"))
@@ -93,7 +93,7 @@ def run_training(folder: Path, description: dict[str, Any], resume: bool, output
             run = execute_run(folder, description, resume=resume, progress=progress, should_stop=interruption.requested)
             report = write_report(run)
         except (TrainingStopped, KeyboardInterrupt):
-            if not (folder / PARAMETERS).exists():  # nothing was saved yet: the same command starts it
+            if not (folder / PARAMETERS).exists():  # nothing was saved yet, so there is nothing to resume
                 raise
             if ranks.first:
                 arguments = ["train", description["data"]["data"], str(folder), "--resume"]
@@ -103,7 +103,7 @@ def run_training(folder: Path, description: dict[str, Any], resume: bool, output
 
 
 def _make_launcher(n_processes: int) -> list[str]:
-    """The words that start bagwise on this many processes."""
+    """Return the start of the command line for this many processes."""
     return ["bagwise"] if n_processes == 1 else ["torchrun", f"--nproc-per-node={n_processes}", "-m", "bagwise"]
 
 
@@ -120,7 +120,7 @@ def _print_run(output: Output, run: "Run", report: Path) -> None:
 
 
 def _parse_test(value: str | None) -> float | str | None:
-    """Return a number as a share, and anything else as DATA."""
+    """Parse --test: a number is a share of the bags, anything else is DATA."""
     try:
         return None if value is None else float(value)
     except ValueError:

@@ -1,4 +1,4 @@
-"""DATA, as typed on the command line → bags: a data set by name, a folder of bags, a table, or a folder of images."""
+"""Data sources, the argument DATA of the command line: a named data set, a folder of bags, a table, or images."""
 
 import inspect
 from collections.abc import Callable
@@ -56,12 +56,13 @@ def open_source(data: str, **options: Any) -> DataSource:
     Parameters
     ----------
     data : str
-        The name of a data set, or the path of a folder of bags, a table, a folder of images, or a csv list of images.
+        The name of a data set, or the path of a folder of bags, a table, a folder of images, or a csv file that lists
+        images.
     **options
-        Options of the data set's loader, of the table's reader, or of how images are cut into tiles. A data set with
-        predefined splits also takes ``n_test_bags``; ``n_bags`` is the number of its training bags only. Every source
-        but a data set takes ``splits``, a split file in CLAM's format: its test slides are the test bags, and those of
-        train and val the training bags.
+        Parameters of the data set's loader or of the table's reader, or fields of ``ImageTiling`` for images. A data
+        set with predefined splits also accepts ``n_test_bags``; ``n_bags`` then sets the number of training bags only.
+        Every source except a data set accepts ``splits``, the path of a split file in CLAM's format: the bags in its
+        column test become the test bags, those in train and val the training bags.
 
     Returns
     -------
@@ -100,16 +101,21 @@ def resolve_data_path(data: str, options: dict[str, Any]) -> tuple[str, dict[str
     Parameters
     ----------
     data : str
-        The source, as for ``open_source``; the name of a data set is only canonicalised.
+        The source, as for ``open_source``. The name of a data set is returned in its canonical spelling.
     options : dict
-        Its options.
+        The options of the source, as for ``open_source``.
 
     Returns
     -------
     data : str
-        The resolved source.
+        The source, as an absolute path if it is a path.
     options : dict
-        The resolved options.
+        The options, with absolute paths.
+
+    Raises
+    ------
+    InputError
+        If the path is not valid UTF-8.
 
     Examples
     --------
@@ -119,7 +125,7 @@ def resolve_data_path(data: str, options: dict[str, Any]) -> tuple[str, dict[str
     if _find_dataset(data) is not None:
         return canonicalize_name(data), options
     if not Path(data).exists():
-        return data, options  # open_source will report it as it was typed
+        return data, options  # left as it was typed, for the error message of open_source
     absolute = str(Path(data).resolve())
     try:
         absolute.encode()
@@ -134,18 +140,23 @@ def resolve_data_path(data: str, options: dict[str, Any]) -> tuple[str, dict[str
 
 
 def get_labels(bags: Bags, data: str) -> np.ndarray:
-    """Return the labels of bags; raise an error if there are none.
+    """Return the labels of bags, which must have labels.
 
     Parameters
     ----------
     bags : Bags
         The bags.
     data : str
-        Their source, named in the error message.
+        The source of the bags, for the error message.
 
     Returns
     -------
-    ndarray
+    ndarray of shape (n_bags,)
+
+    Raises
+    ------
+    InputError
+        If the bags have no labels.
     """
     if bags.labels is None:
         raise InputError(
@@ -156,7 +167,7 @@ def get_labels(bags: Bags, data: str) -> np.ndarray:
 
 
 def _find_dataset(data: str) -> DataSet | None:
-    """The data set of that name; a folder of bags of the same name takes precedence, any other file does not."""
+    """Return the data set with this name, or None; a folder of bags with the same name takes precedence."""
     if not data.strip():
         raise InputError("DATA is empty; pass the name of a data set, a folder of bags, a table or a folder of images")
     found = {canonicalize_name(name): entry for name, entry in DATASETS.items()}.get(canonicalize_name(data))
@@ -164,7 +175,7 @@ def _find_dataset(data: str) -> DataSet | None:
 
 
 def _load_splits(data: str, options: dict[str, Any]) -> DataSource:
-    """A data set with its own test bags."""
+    """Load the training and test bags of a data set with predefined splits."""
     if "split" in options:
         raise InputError(
             f"'{data}' has predefined training and test bags; leave out --data-option split={options['split']}"
@@ -178,7 +189,7 @@ def _load_splits(data: str, options: dict[str, Any]) -> DataSource:
 
 
 def _read_folder(path: Path, options: dict[str, Any]) -> DataSource:
-    """A folder of bags, or of images with one subfolder per class."""
+    """Read a folder of bags, or a folder of images."""
     if not (path / MANIFEST).exists():
         if any(file.suffix.lower() in IMAGE_SUFFIXES for file in path.rglob("*")):
             return _read_images(path, options)
@@ -223,7 +234,7 @@ def _read_file(path: Path, options: dict[str, Any]) -> DataSource:
 
 
 def _convert_option(path: Path, name: str, value: Any) -> Any:
-    """Convert column names to text: a column may be called 1, which is parsed as a number."""
+    """Convert column names to strings: a column may be named 1, which was parsed as a number."""
     if name == "n_features":
         if not isinstance(value, int) or isinstance(value, bool):
             raise InputError(
@@ -234,7 +245,7 @@ def _convert_option(path: Path, name: str, value: Any) -> Any:
 
 
 def _find_beside(data: Path, path: str) -> str:
-    """The path of a file named by an option: relative to the working directory, or else to the folder of DATA."""
+    """Return the path of a file given as an option, relative to the working directory or else to the folder of DATA."""
     return path if Path(path).exists() or not (data.parent / path).exists() else str(data.parent / path)
 
 

@@ -9,6 +9,7 @@ __all__ = [
     "Adjustment",
     "BagClassifier",
     "BagEstimator",
+    "BagsLike",
     "ClassicalEstimator",
     "Committee",
     "DelegatingEstimator",
@@ -62,4 +63,4 @@ from .meta.super_learner import SuperLearner
 from .network import BagClassifier
 from .registry import METHODS, PRESETS, Method, build_method, get_preset, resolve_method_name
 from .serialization import DESCRIPTION, restore_attributes, to_plain
-from .validation import as_bags, encode_known_labels, encode_labels
+from .validation import BagsLike, as_bags, encode_known_labels, encode_labels

@@ -1,8 +1,8 @@
-"""Evaluation of one method over the splits of a protocol: fitted on the training bags, evaluated on the test bags.
+"""Cross-validation: a method is fitted on the training bags of each split and evaluated on its test bags.
 
-The estimator does not see the test bags before it is evaluated (except with ``peeking``, which demonstrates the
-effect), so scaling, augmentation, calibration and parameter selection use training bags only. A unit, one method on one
-split, is plain JSON: it can be written, resumed and pooled, and does not depend on the number of workers.
+Scaling, augmentation, calibration and parameter selection use training bags only. The one exception is ``peeking``,
+which demonstrates how optimistic the metrics become when the epoch is chosen on the test bags. A unit is the result of
+one method on one split, as plain JSON. It does not depend on the number of workers.
 """
 
 import time
@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.base import clone
 
 from bagwise.bags import Bags
@@ -30,11 +31,11 @@ from bagwise.training import use_one_thread
 
 WITHOUT_UPPER_BOUND = ("log_loss", "brier")  # all other metrics are between 0 and 1
 
-Unit = dict[str, Any]
+Unit = dict[str, Any]  # the result of one fit, as returned by evaluate_split
 
 
 def evaluate_split(
-    estimator: BagEstimator, bags: Bags, y: Any, split: Split, seed: int, *, peeking: bool = False
+    estimator: BagEstimator, bags: Bags, y: npt.ArrayLike, split: Split, seed: int, *, peeking: bool = False
 ) -> Unit:
     """Fit a copy of the estimator on the training bags of a split and evaluate it on the test bags.
 
@@ -48,11 +49,12 @@ def evaluate_split(
     split : Split
     seed : int
     peeking : bool, default=False
-        Let a network choose its epoch on the test bags, to show how optimistic such numbers are.
+        Let a network choose its epoch on the test bags, to show how optimistic such metrics are.
 
     Returns
     -------
     Unit
+        Predictions, metrics and times of the fit.
     """
     classes, targets = encode_labels(y, len(bags))
     check_split_classes(split, classes[targets])
@@ -134,7 +136,7 @@ def summarise_units(units: Sequence[Unit], part: str = "bags") -> dict[str, Scor
     Returns
     -------
     dict of str to Scores
-        Empty if the units have no such part.
+        By name of the metric; empty if the units have no such part.
     """
     names = [name for name in units[0]["metrics"].get(part, {}) if name != "n_bags"]
     errors = {name: compute_errors(get_metric_values(units, name, part), get_test_share(units)) for name in names}
@@ -167,10 +169,11 @@ def get_metric_values(units: Sequence[Unit], name: str, part: str = "bags") -> n
     Parameters
     ----------
     units : sequence of Unit
+        The units of one method.
     name : str
         Name of the metric.
-    part : str, default="bags"
-        See ``summarise_units``.
+    part : {"bags", "groups", "weights", "scores"}, default="bags"
+        Metrics of bags, of groups, or of key instances ranked by weights or by scores.
 
     Returns
     -------
@@ -186,7 +189,7 @@ def get_metric_values(units: Sequence[Unit], name: str, part: str = "bags") -> n
 
 
 def get_test_share(units: Sequence[Unit]) -> float:
-    """Return the number of test bags / number of training bags, averaged over the units."""
+    """Return the ratio of test bags to training bags, averaged over the units."""
     return float(np.mean([len(unit["rows"]) / unit["n_training"] for unit in units]))
 
 
@@ -196,6 +199,7 @@ def get_pooled_values(units: Sequence[Unit], name: str, part: str = "bags") -> n
     Parameters
     ----------
     units : sequence of Unit
+        The units of one method.
     name : str
         Name of the metric.
     part : {"bags", "groups"}, default="bags"

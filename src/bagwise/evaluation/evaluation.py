@@ -4,28 +4,29 @@ Groups (e.g. the patients that slides belong to) are predicted from their bags: 
 the probabilities of its bags.
 """
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from bagwise.bags import Bags
-from bagwise.estimators import BagEstimator, as_bags, encode_known_labels
+from bagwise.estimators import BagEstimator, BagsLike, as_bags, encode_known_labels
 from bagwise.evaluation.instance_metrics import compute_instance_metrics
 from bagwise.evaluation.intervals import bootstrap_intervals
 from bagwise.targets import compute_bag_metrics
 
 
 class Evaluation(NamedTuple):
-    """Predictions for a set of bags, and their quality.
+    """Predictions for a set of bags, and their metrics.
 
     Attributes
     ----------
     probabilities : ndarray of shape (n_bags, n_classes)
+        Class probabilities of each bag.
     weights : ndarray of shape (n_instances,)
-        They sum to one within each bag.
+        Weight of each instance; the weights sum to one within each bag.
     metrics : dict
-        Metrics of bags, groups and key instances; can be written as JSON.
+        Metrics of bags, groups and key instances; JSON-serialisable.
     """
 
     probabilities: np.ndarray
@@ -33,7 +34,7 @@ class Evaluation(NamedTuple):
     metrics: dict[str, Any]
 
 
-def evaluate(estimator: BagEstimator, bags: Bags | Sequence[Any] | np.ndarray, y: Any) -> Evaluation:
+def evaluate(estimator: BagEstimator, bags: BagsLike, y: npt.ArrayLike) -> Evaluation:
     """Evaluate a fitted estimator on bags with known labels.
 
     Parameters
@@ -41,13 +42,15 @@ def evaluate(estimator: BagEstimator, bags: Bags | Sequence[Any] | np.ndarray, y
     estimator : BagEstimator
         Fitted on other bags.
     bags : Bags, list of arrays, or array
-        Bags in any form that estimators accept. Groups add metrics of groups; instance labels add key-instance metrics.
+        Bags in any form that estimators accept. Metrics of groups are included if the bags have groups, and
+        key-instance metrics if they have instance labels.
     y : array-like of shape (n_bags,)
-        Labels, all of them classes that the estimator was trained on.
+        Labels; all of them must be classes that the estimator was trained on.
 
     Returns
     -------
     Evaluation
+        Probabilities, weights and metrics with bootstrap intervals.
 
     Raises
     ------
@@ -90,7 +93,7 @@ def _compute_group_metrics(
 
 
 def evaluate_key_instances(estimator: BagEstimator, bags: Bags, weights: np.ndarray) -> dict[str, Any]:
-    """Key-instance metrics of the weights and, where the estimator scores single instances, of these scores."""
+    """Compute key-instance metrics of the weights and, if the estimator scores single instances, of their scores."""
     metrics = {"weights": compute_instance_metrics(bags, weights)}
     scores = estimator.score_instances(bags) if hasattr(estimator, "score_instances") else None
     if scores is None or scores.ndim > 1:
@@ -104,11 +107,13 @@ class GroupPredictions(NamedTuple):
     Attributes
     ----------
     names : ndarray of shape (n_groups,)
-        Sorted and unique.
+        Names of the groups, sorted.
     n_bags : ndarray of shape (n_groups,)
+        Number of bags of each group.
     targets : ndarray of shape (n_groups,) or None
         Class indices; None if the targets of the bags are unknown, or if bags of a group have different classes.
     probabilities : ndarray of shape (n_groups, n_classes)
+        Mean of the class probabilities of each group's bags.
     """
 
     names: np.ndarray
@@ -125,11 +130,14 @@ def group_predictions(targets: np.ndarray | None, probabilities: np.ndarray, gro
     targets : ndarray of shape (n_bags,) or None
         Class indices of the bags. If the bags of any group have different classes, no group gets a target.
     probabilities : ndarray of shape (n_bags, n_classes)
+        Class probabilities of the bags.
     groups : ndarray of shape (n_bags,)
+        Group of each bag.
 
     Returns
     -------
     GroupPredictions
+        One row per group.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""Key-instance metrics: do the weights, or the instance scores, point to the instances that made the bag positive?
+"""Key-instance metrics: how well the weights, or the instance scores, identify the instances that make a bag positive.
 
 The metrics are computed within each bag that has both key and other instances, and then averaged over these bags.
-Weights of different bags are not comparable, because they sum to one in a small bag as in a large one. The pooled
-metrics, over the instances of all these bags at once, are meant for scores, which are comparable, and for comparison
-with other work.
+Weights of different bags are not comparable, because they sum to one in every bag, whatever its size. The pooled
+metrics, computed over the instances of all these bags at once, are meant for scores, which are comparable, and for
+comparison with other work.
 """
 
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ def compute_instance_metrics(bags: Bags, values: np.ndarray) -> Metrics:
     -------
     dict
         ``auc``, ``average_precision``, ``top_1`` and ``top_k`` (share of key instances among the first and among the
-        five first), each averaged over the ``n_bags`` bags with both kinds of instance; ``pooled_auc`` and
+        first five), each averaged over the ``n_bags`` bags with both kinds of instance; ``pooled_auc`` and
         ``pooled_average_precision`` over their instances at once. All but ``n_bags`` are None if there is no such bag.
 
     Raises
@@ -78,7 +78,7 @@ def compute_top_precision(is_key: np.ndarray, values: np.ndarray, k: int) -> flo
 
 
 def measure_concentration(bags: Bags, weights: np.ndarray) -> Metrics:
-    """Measure how evenly weights are distributed: entropy of a bag's weights / log K, averaged over bags.
+    """Measure how evenly the weights are distributed: entropy of a bag's weights / log K, averaged over bags.
 
     The evenness is one for the mean operator and zero if a single instance has all the weight. Bags of one instance
     are left out.

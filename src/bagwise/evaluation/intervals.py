@@ -1,7 +1,7 @@
 """Confidence intervals and standard errors of metrics.
 
-Bootstrap: test bags are resampled with replacement, whole groups at a time. It is used for a single evaluation, and for
-several fits that share one test set.
+Bootstrap: test bags are resampled with replacement, whole groups at a time. It is used for a single evaluation and for
+several fits with the same test bags.
 
 Standard errors of a mean over folds. Each answers a different question:
 
@@ -11,8 +11,8 @@ fold_standard_error   standard deviation over the folds / √folds, mean over re
 corrected_error       √((1/n + n_test/n_train) s²) with n folds in total (Nadeau & Bengio 2003). Training sets overlap,
                       so the naive error is too small; use this one to compare methods
 
-The corrected error assumes that every split is sampled anew. With one shared test set it would reflect only the seeds
-of the methods, and the score of twenty bags would look certain: the bootstrap is used there.
+The corrected error assumes that every split is sampled independently. If all fits have the same test bags, it would
+reflect only the seeds of the methods, and a metric of twenty bags would look precise. The bootstrap is used instead.
 """
 
 from collections.abc import Iterator, Sequence
@@ -44,17 +44,19 @@ def bootstrap_intervals(
     targets : ndarray of shape (n_bags,)
         Class indices.
     probabilities : ndarray of shape (n_bags, n_classes)
+        Class probabilities.
     groups : ndarray of shape (n_bags,), default=None
         If given, whole groups are resampled.
     threshold : float, default=0.5
         Decision threshold between two classes.
     seed : int, default=0
+        Seed of the resampling.
 
     Returns
     -------
     dict of str to (float, float) or None
-        Resamples in which a metric is undefined are left out for that metric. None if it is undefined in most of them,
-        as with a single group per class.
+        Bounds of the interval of each metric. Resamples in which a metric is undefined are left out; the
+        interval is None if the metric is undefined in most resamples, as with a single group per class.
     """
     values: dict[str, list[float | None]] = {}
     for rows in resample_bags(len(targets), groups, seed):
@@ -66,7 +68,7 @@ def bootstrap_intervals(
 def resample_bags(n_bags: int, groups: np.ndarray | None = None, seed: int = 0) -> Iterator[np.ndarray]:
     """Yield rows sampled with replacement, whole groups at a time; equal arguments give equal samples."""
     owners = np.arange(n_bags) if groups is None else np.unique(groups, return_inverse=True)[1]
-    sizes, members = np.bincount(owners), np.argsort(owners, kind="stable")  # members: bags, group after group
+    sizes, members = np.bincount(owners), np.argsort(owners, kind="stable")  # members: bags, ordered by group
     starts = np.cumsum(sizes) - sizes
     generator = make_generator(seed, Purpose.BOOTSTRAP)
     for _ in range(N_RESAMPLES):
@@ -85,7 +87,7 @@ def _concatenate_ranges(starts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 
 
 def compute_percentiles(values: np.ndarray) -> Interval | None:
-    """Compute the interval of resampled values, of which NaN are undefined; None if most of them are."""
+    """Compute the interval of resampled values, ignoring NaN; None if most values are NaN."""
     known, tail = values[~np.isnan(values)], (1 - CONFIDENCE_LEVEL) / 2
     if 2 * len(known) < len(values) or not len(known):
         return None
@@ -98,6 +100,7 @@ class StandardErrors(NamedTuple):
     Attributes
     ----------
     mean : float or None
+        Mean over all folds of all repeats.
     spread : float or None
         Standard deviation of the repeats' means.
     standard_error : float or None
@@ -109,7 +112,7 @@ class StandardErrors(NamedTuple):
     interval : tuple of two floats, or None
         95 % interval of the mean.
     interval_by : {"corrected error", "bootstrap"} or None
-        How the interval was computed: by the bootstrap where all fits share their test bags.
+        How the interval was computed: by the bootstrap if all fits have the same test bags.
     n_defined : int
         Number of fits in which the metric is defined.
     """
@@ -132,7 +135,11 @@ def compute_errors(values: np.ndarray, test_share: float) -> StandardErrors:
     values : ndarray of shape (n_repeats, n_folds)
         NaN where the metric is undefined; these folds are left out.
     test_share : float
-        Number of test bags / number of training bags of a fold.
+        Ratio of test bags to training bags of a fold.
+
+    Returns
+    -------
+    StandardErrors
 
     Examples
     --------
@@ -159,7 +166,18 @@ def compute_errors(values: np.ndarray, test_share: float) -> StandardErrors:
 
 
 def compute_fold_error(values: np.ndarray) -> float | None:
-    """Compute the standard error over the folds of each repeat, (n_repeats, n_folds), and average it over repeats."""
+    """Compute the standard error over the folds of each repeat, averaged over repeats.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_repeats, n_folds)
+        Values of a metric; NaN where it is undefined.
+
+    Returns
+    -------
+    float or None
+        None if no repeat has more than one defined value.
+    """
     rows = [row[~np.isnan(row)] for row in values]
     errors = [row.std(ddof=1) / np.sqrt(len(row)) for row in rows if len(row) > 1]
     return float(np.mean(errors)) if errors else None
@@ -185,9 +203,9 @@ class Difference(NamedTuple):
     mean : float
         Mean of the first method minus mean of the second.
     interval : tuple of two floats, or None
-        95 % interval.
+        95 % interval of the difference.
     p_value : float or None
-        Two-sided.
+        Two-sided p-value.
     n_folds : int
         Number of folds on which both methods have a value.
     """
@@ -203,25 +221,26 @@ def compare_paired(first: np.ndarray, second: np.ndarray, test_share: float) -> 
 
     Both arrays have the shape (n_repeats, n_folds); None if there is no fold on which both have a value.
     """
-    gaps = (first - second)[~np.isnan(first - second)]
-    if len(gaps) == 0:
+    differences = (first - second)[~np.isnan(first - second)]
+    if len(differences) == 0:
         return None
-    mean, error = float(gaps.mean()), compute_corrected_error(gaps.ravel(), test_share)
-    if error is None or (error == 0 and mean != 0):  # the same gap in a few folds proves nothing
-        return Difference(mean=mean, interval=None, p_value=None, n_folds=len(gaps))
+    mean, error = float(differences.mean()), compute_corrected_error(differences.ravel(), test_share)
+    if error is None or (error == 0 and mean != 0):  # equal differences in a few folds are no evidence
+        return Difference(mean=mean, interval=None, p_value=None, n_folds=len(differences))
     if error == 0:
-        return Difference(mean=mean, interval=(mean, mean), p_value=1.0, n_folds=len(gaps))
-    p_value = float(2 * stats.t.sf(abs(mean) / error, len(gaps) - 1))
-    interval = _compute_t_interval(mean, error, len(gaps))
-    return Difference(mean=mean, interval=interval, p_value=p_value, n_folds=len(gaps))
+        return Difference(mean=mean, interval=(mean, mean), p_value=1.0, n_folds=len(differences))
+    p_value = float(2 * stats.t.sf(abs(mean) / error, len(differences) - 1))
+    interval = _compute_t_interval(mean, error, len(differences))
+    return Difference(mean=mean, interval=interval, p_value=p_value, n_folds=len(differences))
 
 
 def share_test_bags(units: Sequence[dict[str, Any]]) -> bool:
-    """Check whether all fits are evaluated on the same bags.
+    """Return whether all fits are evaluated on the same bags.
 
     Parameters
     ----------
     units : sequence of Unit
+        One unit per fit.
 
     Returns
     -------
@@ -231,7 +250,7 @@ def share_test_bags(units: Sequence[dict[str, Any]]) -> bool:
 
 
 def resample_metrics(units: Sequence[dict[str, Any]], part: str) -> dict[str, np.ndarray]:
-    """Resample every metric of bags or groups, averaged over fits that share their test bags.
+    """Resample every metric of bags or groups, averaged over fits with the same test bags.
 
     Returns (n_resamples,) values per metric, NaN where it is undefined. Methods evaluated on the same bags get the same
     resamples.
@@ -258,10 +277,10 @@ def _none_to_nan(value: float | None) -> float:
 
 
 def resample_difference(first: np.ndarray, second: np.ndarray, mean: float, n_fits: int) -> Difference:
-    """Compare two methods on the same resamples: the p value counts how often the sign of their difference changes."""
-    gaps = (first - second)[~np.isnan(first - second)]
-    if len(gaps) == 0:
+    """Compare two methods on the same resamples; the p-value is based on how often their difference changes sign."""
+    differences = (first - second)[~np.isnan(first - second)]
+    if len(differences) == 0:
         return Difference(mean=mean, interval=None, p_value=None, n_folds=n_fits)
-    reversed_sign = min(int((gaps <= 0).sum()), int((gaps >= 0).sum()))
-    p_value = min(1.0, 2 * (reversed_sign + 1) / (len(gaps) + 1))
-    return Difference(mean=mean, interval=compute_percentiles(gaps), p_value=p_value, n_folds=n_fits)
+    reversed_sign = min(int((differences <= 0).sum()), int((differences >= 0).sum()))
+    p_value = min(1.0, 2 * (reversed_sign + 1) / (len(differences) + 1))
+    return Difference(mean=mean, interval=compute_percentiles(differences), p_value=p_value, n_folds=n_fits)

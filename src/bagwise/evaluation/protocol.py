@@ -1,7 +1,7 @@
 """Evaluation protocols: which bags a model is fitted on and which it is evaluated on.
 
-Repeated stratified folds, repeated hold-out, or splits read from files. Bags of a group (e.g. a patient) are never in
-both the training and the test part, unless the user allows it, which gives a warning.
+Splits are repeated stratified folds, repeated hold-outs, or read from files. The bags of a group (e.g. a patient) are
+never divided between training and test bags unless the user allows it, which raises a warning.
 """
 
 import warnings
@@ -18,18 +18,18 @@ from bagwise.nn import Purpose, random_integer
 
 
 class Split(NamedTuple):
-    """One fit and its evaluation.
+    """One division of the bags into training and test bags.
 
     Attributes
     ----------
     repeat : int
-        Number of the repeat within the protocol, from 0.
+        Index of the repeat within the protocol, from 0.
     fold : int
-        Number of the fold within the repeat, from 0.
+        Index of the fold within the repeat, from 0.
     training : ndarray of int
-        Rows of the bags to fit on.
+        Indices of the bags to fit on.
     test : ndarray of int
-        Rows of the bags to evaluate on.
+        Indices of the bags to evaluate on.
     """
 
     repeat: int
@@ -39,7 +39,7 @@ class Split(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The split as error messages name it."""
+        """Name of the split in error messages."""
         return f"repeat {self.repeat}, fold {self.fold}"
 
 
@@ -51,12 +51,15 @@ def make_repeated_folds(
     Parameters
     ----------
     bags : Bags
+        The bags to split.
     targets : ndarray of shape (n_bags,)
         Labels to stratify by.
     n_folds : int, default=10
+        Number of folds.
     n_repeats : int, default=1
-        Each repeat has different folds.
+        Number of repeats, each with different folds.
     seed : int, default=0
+        Seed of the folds.
     grouped : bool, default=True
         Keep the bags of a group in the same fold, if the bags have groups.
 
@@ -99,13 +102,15 @@ def make_repeated_hold_out(
     Parameters
     ----------
     bags : Bags
+        The bags to split.
     targets : ndarray of shape (n_bags,)
         Labels to stratify by.
     share : float, default=0.2
         Share of the bags to hold out, between 0 and 1.
     n_repeats : int, default=1
-        Each repeat holds out different bags.
+        Number of repeats, each holding out different bags.
     seed : int, default=0
+        Seed of the splits.
     grouped : bool, default=True
         Keep the bags of a group together, if the bags have groups.
 
@@ -142,8 +147,9 @@ def get_groups(bags: Bags, grouped: bool) -> np.ndarray | None:
     Parameters
     ----------
     bags : Bags
+        Bags, with or without groups.
     grouped : bool
-        False allows a group to have training and test bags, with a warning if there are groups.
+        If False, groups may be divided; a warning is raised if the bags have groups.
 
     Returns
     -------
@@ -166,7 +172,9 @@ def check_splits(splits: Sequence[Split], groups: np.ndarray | None) -> list[Spl
     Parameters
     ----------
     splits : sequence of Split
+        The splits to check.
     groups : ndarray of shape (n_bags,) or None
+        Groups that must not be divided.
 
     Returns
     -------

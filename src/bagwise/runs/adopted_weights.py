@@ -1,6 +1,6 @@
-"""Published weights as a fitted BagClassifier, which predicts, weighs, explains and saves like any other.
+"""Published weights converted to a fitted ``BagClassifier``.
 
-Two formats of state dictionaries are known.
+Two formats of state dictionaries are supported.
 
 AttentionDeepMIL, the code published by the paper's authors: LeNet-5, (gated) attention, one output. It scales digits to
 0 … 1 and then standardises them by the mean and standard deviation of MNIST. Here digits are bytes, 0 … 255, and the
@@ -10,8 +10,8 @@ CLAM with a single branch (Lu et al. 2021), as its code saves it:
 
     h = ReLU(W x + b)        a = softmax(wᵀ (tanh(V hᵀ + v) ⊙ sigm(U hᵀ + u)))        s = C Σₖ aₖ hₖ + c
 
-The index of the attention within ``attention_net`` depends on whether the model had dropout (3) or not (2). The
-instance classifiers are used only in its training, not in predictions.
+The index of the attention within ``attention_net`` is 3 if the model has dropout, else 2. The instance classifiers are
+used in training only, not in predictions.
 """
 
 import re
@@ -41,24 +41,25 @@ CLAM_ATTENTION = r"attention_net\.\d+"
 CLAM_WIDTH = 512
 
 
-def adopt_weights(path: str | Path, classes: Sequence[Any] | None = None) -> BagClassifier:
+def adopt_weights(path: str | Path, classes: Sequence[int | float | str] | None = None) -> BagClassifier:
     """Read a state dictionary of CLAM (single branch) or AttentionDeepMIL; nothing in the file is executed.
 
     Parameters
     ----------
     path : str or Path
-    classes : sequence, default=None
-        Labels in the order of the model's outputs; 0, 1, … if None.
+        A file written by ``torch.save``.
+    classes : sequence of int, float or str, or None, default=None
+        Class labels in the order of the model's outputs; None means 0, 1, ….
 
     Returns
     -------
     BagClassifier
-        Fitted.
+        The fitted model.
 
     Raises
     ------
     InputError
-        If the file is not from such a model, or if the number of classes differs.
+        If the file is not from such a model, or if ``classes`` has the wrong number of labels.
 
     Examples
     --------
@@ -125,7 +126,7 @@ class StateDict:
         return any(re.fullmatch(pattern, name) for name in self._tensors)
 
     def find_indices(self, name: str) -> list[int]:
-        """Return the indices of the layers with weights within a sequence of that name."""
+        """Return the indices of the layers with weights in the ``nn.Sequential`` of this name."""
         matches = (re.fullmatch(rf"{name}\.(\d+)\.weight", found) for found in self._tensors)
         return sorted(int(match[1]) for match in matches if match)
 
@@ -146,7 +147,7 @@ class StateDict:
         self._unused -= {name for name in self._unused if re.fullmatch(pattern, name)}
 
     def check_all_used(self) -> None:
-        """Reject a file with further tensors: the model that they belong to would predict differently."""
+        """Reject a file with other tensors: they belong to a different model, which would predict differently."""
         if self._unused:
             raise InputError(
                 f"{self.path} has tensors that are not part of such a model: {', '.join(sorted(self._unused)[:5])}; "
@@ -250,7 +251,7 @@ def read_clam(state: StateDict) -> PublishedParts:
         instance_shape=(n_features,),
         n_classes=head["weight"].shape[0],
         layers={
-            "encoder.0": {"center": torch.zeros(n_features), "scale": torch.ones(n_features)},  # features as they are
+            "encoder.0": {"center": torch.zeros(n_features), "scale": torch.ones(n_features)},  # not scaled
             "encoder.1.1": encoder,
             **{f"pooling.{name}": layer for name, layer in pooling.items()},
             "head": make_two_class_head(head),

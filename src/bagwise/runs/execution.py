@@ -1,7 +1,7 @@
 """Execution of a run: write the parameters, train with checkpoints, then evaluate and write the results.
 
-With several processes (torchrun), the first one writes and evaluates. It sends its task to the others, which only take
-part in the training.
+With several processes (torchrun), only the first one writes files and evaluates. It sends the task to the others, which
+only take part in the training.
 """
 
 import json
@@ -54,16 +54,16 @@ def execute_run(
     Parameters
     ----------
     folder : str or Path
-        A new folder or, with ``resume``, that of a run.
+        A new folder or, with ``resume``, the folder of a run.
     description : dict
         ``{"data": …, "parameters": …}``: arguments of ``split_source`` and parameters of ``BagClassifier``.
     resume : bool, default=False
-        Resume an interrupted run; a finished one is returned unchanged. Parameters that are not given again stay as
-        they were.
-    progress : TrainingProgress, default=None
-        Receives the progress of the training.
-    should_stop : callable, default: never
-        Called after each step. If it returns True, the training is saved and ``TrainingStopped`` is raised.
+        Whether to resume an interrupted run; a finished run is returned unchanged. Parameters that are not given
+        keep the values of the run.
+    progress : TrainingProgress or None, default=None
+        Receives the progress of the training; None shows nothing.
+    should_stop : callable, default=lambda: False
+        Called after each step. If it returns True, a checkpoint is saved and ``TrainingStopped`` is raised.
 
     Returns
     -------
@@ -76,7 +76,7 @@ def execute_run(
     TrainingStopped
         If ``should_stop`` returned True.
     """
-    with lead_run() as leader:  # around everything: other processes must not wait if this one fails or has finished
+    with lead_run() as leader:  # released even if this process fails or has nothing to do
         return _execute(Path(folder), _resolve_paths(description), leader, resume, progress, should_stop)
 
 
@@ -97,7 +97,7 @@ def _execute(
         description = _load_or_complete(folder, description, resume)
         if not (folder / MANIFEST).exists():  # else another process finished it just before the folder was locked
             _train_and_write(folder, description, leader, progress, should_stop)
-        (folder / CHECKPOINT).unlink(missing_ok=True)  # last: until the run is complete, it can be resumed from it
+        (folder / CHECKPOINT).unlink(missing_ok=True)  # last, so that an incomplete run can always be resumed
     return Run(folder)
 
 
@@ -125,13 +125,13 @@ def _train_and_write(
         should_stop=should_stop,
     )
     evaluation = evaluate(estimator, parts.test, get_labels(parts.test, "test"))
-    if should_stop():  # requested during the evaluation: the checkpoint has the whole training
+    if should_stop():  # requested during the evaluation; the checkpoint contains the finished training
         raise TrainingStopped
     _write_results(folder, estimator, parts, evaluation)
 
 
 def _get_validation(parts: RunParts) -> tuple[Bags, np.ndarray] | None:
-    """The validation bags and their labels."""
+    """Return the validation bags and their labels, or None."""
     return None if parts.validation is None else (parts.validation, get_labels(parts.validation, "validation"))
 
 
@@ -166,7 +166,7 @@ def _list_training_bags(parts: RunParts) -> Iterator[dict[str, Any]]:
 
 
 def _write_environment(path: Path, device: str) -> None:
-    """Write versions and machine; a run resumed in another environment keeps both and gives a warning."""
+    """Write versions and machine; if a run is resumed in another environment, record both and give a warning."""
     now = describe_environment(device)
     before = read_json(path) if path.exists() else now
     earlier = before.pop("earlier", [])
@@ -193,7 +193,7 @@ def _resolve_paths(description: dict[str, Any]) -> dict[str, Any]:
 
 
 def _load_or_complete(folder: Path, description: dict[str, Any], resume: bool) -> dict[str, Any]:
-    """The stored description of a run that was started, or the completed description of a new one."""
+    """Return the stored description of an existing run, or the completed description of a new one."""
     path = folder / PARAMETERS
     if not path.exists():
         return _complete_description(description)
@@ -203,8 +203,8 @@ def _load_or_complete(folder: Path, description: dict[str, Any], resume: bool) -
 
 
 def _complete_description(description: dict[str, Any]) -> dict[str, Any]:
-    """Every parameter by name, including defaults, which another version may change."""
-    # With several processes the engine is stored by name: a single process may have to resume the run.
+    """Add every default, because another version may have other defaults."""
+    # With several processes the engine is stored explicitly, because a single process may resume the run.
     engine = {"engine": "torch"} if get_ranks().size > 1 else {}
     parameters = BagClassifier(**{"random_state": 0, **engine, **description["parameters"]}).get_params()
     data = {"split_seed": parameters["random_state"], **description["data"]}
@@ -212,10 +212,10 @@ def _complete_description(description: dict[str, Any]) -> dict[str, Any]:
 
 
 def _read_description(path: Path) -> dict[str, Any]:
-    """Read the description of a run that was started, and check that it is complete."""
+    """Read the description of an existing run, and check that it is complete."""
     stored = read_json(path)
     if isinstance(stored, dict) and isinstance(stored.get("data"), dict):
-        stored["data"].setdefault("ungrouped", False)  # the first versions did not write it
+        stored["data"].setdefault("ungrouped", False)  # early versions did not write it
     required = {"data": set(signature(split_source).parameters), "parameters": set(BagClassifier().get_params())}
     for part, names in required.items():
         if not isinstance(stored, dict) or not isinstance(stored.get(part), dict) or set(stored[part]) != names:
@@ -224,7 +224,7 @@ def _read_description(path: Path) -> dict[str, Any]:
 
 
 def _check_same_description(stored: dict[str, Any], wanted: dict[str, Any], folder: Path, resume: bool) -> None:
-    """Reject a resume with other parameters; those that are not given again stay as they were."""
+    """Reject parameters that differ from those of the run; parameters that are not given keep their values."""
     if not resume:
         raise InputError(f"{folder} already has a run; add --resume to resume it, or choose a new folder")
     for part in ("data", "parameters"):
@@ -238,23 +238,23 @@ def _check_same_description(stored: dict[str, Any], wanted: dict[str, Any], fold
 
 
 def _normalize(value: Any) -> Any:
-    """Names may be written with spaces, hyphens or underscores."""
+    """Return names in their canonical spelling: spaces, hyphens and underscores are equivalent."""
     return canonicalize_name(value) if isinstance(value, str) else value
 
 
 class Leader:
-    """The first process: it sends a task to the others, once."""
+    """The first process, which sends one task to the others."""
 
     def __init__(self, ranks: Ranks) -> None:
         self._ranks = ranks
         self._sent = False
 
     def send_task(self, description: dict[str, Any], checkpoint: Path) -> None:
-        """Let the other processes take part in the training."""
+        """Start the training in the other processes."""
         self._send(json.dumps({"description": description, "checkpoint": str(checkpoint.resolve())}))
 
     def dismiss(self) -> None:
-        """Let the other processes end if no task was sent: there is nothing to do, or it was rejected."""
+        """Release the other processes if no task was sent, because there is nothing to do or the input was rejected."""
         if not self._sent:
             self._send(NO_TASK)
 
@@ -265,7 +265,7 @@ class Leader:
 
 @contextmanager
 def lead_run() -> Iterator[Leader]:
-    """Be the first process; whatever happens, the others do not wait forever."""
+    """Act as the first process; on exit, even after an error, the other processes are released."""
     leader = Leader(get_ranks())
     try:
         yield leader
@@ -278,8 +278,8 @@ def assist_run(should_stop: Callable[[], bool] = lambda: False) -> None:
 
     Parameters
     ----------
-    should_stop : callable, default: never
-        See ``execute_run``.
+    should_stop : callable, default=lambda: False
+        As for ``execute_run``.
     """
     received = get_ranks().broadcast()
     if received == NO_TASK:

@@ -11,11 +11,11 @@ from bagwise.training import Epoch
 
 PREDICTION_COLUMNS = ("bag", "n_instances", "label", "predicted")
 EPOCH_COLUMNS = {field.name for field in fields(Epoch)}
-MAX_INSTANCES = 1 << 40  # of a bag
+MAX_INSTANCES = 1 << 40  # per bag
 
 
 def check_parameters(content: Any) -> dict[str, Any]:
-    """Check parameters.json: the data by name and options, and the parameters of the estimator."""
+    """Check parameters.json: the name and the options of the data, and the parameters of the estimator."""
     data, parameters = content["data"], content["parameters"]
     has_data = isinstance(data["data"], str) and isinstance(data["options"], dict)
     if not (has_data and all(isinstance(parameters[name], str) for name in ("level", "encoder", "pooling"))):

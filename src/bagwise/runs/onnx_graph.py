@@ -1,12 +1,12 @@
-"""Export of a fitted network as one ONNX graph, to use it without torch. The number of instances is free.
+"""Export of a fitted network as one ONNX graph, for use without torch. The number of instances is a dynamic axis.
 
     input    instances      (K, …) float32, as bags store them: images as height × width × channels, bytes as 0 … 255
     output   probabilities  (C,) float32
     output   weights        (K,) float32, which sum to one
 
 Preprocessing, likelihood and temperature are part of the graph. The classes, the decision threshold between two classes
-and the version are in the graph's metadata. The poolings are computed from the same terms and totals as for a bag that
-is processed in chunks (``nn.pooling.AdditivePooling``), so no equation is written down twice.
+and the version are in the graph's metadata. The poolings use the same code as for a bag that is processed in chunks
+(``nn.pooling.AdditivePooling``).
 """
 
 import json
@@ -29,7 +29,7 @@ from bagwise.nn import Offsets
 from bagwise.nn.pooling import AdditivePooling
 
 PACKAGES = ("onnx", "onnxscript")
-EXAMPLE_SIZE = 7  # instances of the bag that the graph is traced with; any number would do
+EXAMPLE_SIZE = 7  # number of instances in the bag used for tracing; the value is arbitrary
 
 
 def write_onnx(estimator: BagEstimator, path: str | Path) -> Path:
@@ -38,12 +38,14 @@ def write_onnx(estimator: BagEstimator, path: str | Path) -> Path:
     Parameters
     ----------
     estimator : BagEstimator
-        Only a ``BagClassifier`` can be exported.
+        A fitted ``BagClassifier``; other estimators cannot be exported.
     path : str or Path
+        The file to write.
 
     Returns
     -------
     Path
+        The written file.
 
     Raises
     ------
@@ -140,7 +142,7 @@ class SingleBagNetwork(nn.Module):
 
 
 class SymbolicOffsets:
-    """The offsets of one bag whose size is only a symbol during export: the operations that ``nn.segments`` uses."""
+    """The offsets of one bag of symbolic size during export, with the operations that ``nn.segments`` uses."""
 
     def __init__(self, size: Any) -> None:
         self._size = size

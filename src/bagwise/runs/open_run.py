@@ -23,20 +23,23 @@ class OpenedBags(NamedTuple):
 
 
 class OpenRun:
-    """A run with its test bags and model, which are opened when first used and then kept. Thread-safe.
+    """A run with its test bags and model, which are opened on first use and then kept in memory. Thread-safe.
 
     Parameters
     ----------
     run : Run
+        The run.
 
     Attributes
     ----------
     run : Run
+        The run.
     prediction_lock : threading.Lock
-        Acquired by whoever uses the model: two predictions at once would only be slower.
+        Callers acquire it while they use the model: concurrent predictions would only be slower.
     opened : OpenedBags
         The test bags, or the reason why they cannot be opened.
     model : BagEstimator
+        The fitted model.
     """
 
     def __init__(self, run: Run) -> None:
@@ -60,6 +63,7 @@ class OpenRun:
         Parameters
         ----------
         name : str
+            Name of the bag.
 
         Returns
         -------
@@ -81,6 +85,7 @@ class OpenRun:
         Parameters
         ----------
         bag : int
+            Index of the bag.
 
         Returns
         -------
@@ -94,10 +99,12 @@ class OpenRun:
         Parameters
         ----------
         bag : int
+            Index of the bag.
 
         Returns
         -------
         Bags
+            A single bag.
 
         Raises
         ------
@@ -128,17 +135,18 @@ class OpenRun:
 def find_other_seeds(runs: Sequence[Run]) -> list[list[int]]:
     """Find, for each run, the runs that differ from it only in their seed and have the same test bags.
 
-    The seed of the split does not count as a difference if the test bags are the same. Of runs with equal seeds, which
-    are copies, only the first is listed.
+    Runs with different split seeds match if their test bags are the same. Of several runs with the same seed, which are
+    copies of each other, only the first is listed.
 
     Parameters
     ----------
     runs : sequence of Run
+        The runs to compare.
 
     Returns
     -------
     list of list of int
-        Indices into ``runs``.
+        For each run, the indices of the matching runs in ``runs``.
     """
     descriptions, seeds = [_describe_without_seed(run) for run in runs], [_get_seed(run) for run in runs]
     first_by_seed = [
@@ -169,8 +177,8 @@ def compute_weight_spread(weights: Sequence[np.ndarray]) -> np.ndarray:
 
     Parameters
     ----------
-    weights : sequence of ndarrays of shape (n_instances,)
-        One per run.
+    weights : sequence of ndarray of shape (n_instances,)
+        The weights of the same instances, one array per run.
 
     Returns
     -------

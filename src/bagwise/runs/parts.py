@@ -22,10 +22,12 @@ class RunParts(NamedTuple):
     Attributes
     ----------
     training : Bags
+        Training bags.
     test : Bags
-    validation : Bags or None
-        Only if a split file names them.
-    set_aside : tuple of str
+        Test bags.
+    validation : Bags or None, default=None
+        Validation bags, if a split file names them.
+    set_aside : tuple of str, default=()
         Names of bags without instances.
     """
 
@@ -52,13 +54,14 @@ def split_source(
     options : dict
         Options of the data set or reader.
     test : float, str or None
-        Share of the bags to hold out, stratified by class and by group; other data to test on; or None for the data
-        set's own test bags, or a fifth of the bags if it has none.
+        Share of the bags to hold out, stratified by class, with the bags of a group kept together; or the name or path
+        of other data to test on; or None for the data set's own test bags, or a fifth of the bags if it has none.
     split_seed : int
-    splits : str, default=None
-        File with the columns train, val and test, which name all bags to use.
+        Random seed of the split.
+    splits : str or None, default=None
+        csv file with the columns train, val and test, which list the names of the bags to use.
     ungrouped : bool, default=False
-        Whether bags of one group (e.g. a patient) may be in both the training and the test part; rejected otherwise.
+        Whether bags of one group (e.g. a patient) may be in both training and test. If False, this is an error.
 
     Returns
     -------
@@ -81,7 +84,7 @@ def split_source(
 
 
 def _split_by_file(bags: Bags, path: str, test: float | str | None, ungrouped: bool) -> RunParts:
-    """The parts that a split file names; bags that it does not name are left out."""
+    """Split bags as listed in a split file; bags that are not listed are left out."""
     if test is not None:
         raise InputError("--splits already names the test bags; leave out --test")
     if bags.names is None:
@@ -98,7 +101,7 @@ def _split_by_file(bags: Bags, path: str, test: float | str | None, ungrouped: b
 
 
 def _check_compatible(parts: RunParts, data: str, ungrouped: bool) -> RunParts:
-    """Reject test bags that a model of the training bags cannot predict, before it is trained."""
+    """Reject test bags that a model trained on the training bags could not predict, before training."""
     training, test = parts.training, parts.test
     if test.instance_shape != training.instance_shape:
         raise InputError(

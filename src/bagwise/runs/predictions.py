@@ -22,11 +22,13 @@ def make_prediction_rows(
     Parameters
     ----------
     classes : ndarray of shape (n_classes,)
+        The class labels.
     bags : Bags
-        The column group is left out if they have no groups.
+        The bags; without groups, the column group is left out.
     probabilities : ndarray of shape (n_bags, n_classes)
+        The predicted probabilities.
     labels : ndarray of shape (n_bags,) or None
-        The column label is left out if None.
+        The true labels; None leaves out the column label.
     threshold : float, default=0.5
         Decision threshold between two classes.
 
@@ -46,11 +48,12 @@ def make_prediction_rows(
 
 
 def make_empty_rows(names: Sequence[str]) -> list[Row]:
-    """Make one row per bag without instances, so that none of them seems to be forgotten.
+    """Make one row per bag without instances, so that the file lists every bag of the data.
 
     Parameters
     ----------
     names : sequence of str
+        Names of the bags.
 
     Returns
     -------
@@ -65,8 +68,9 @@ def make_group_rows(classes: np.ndarray, grouped: GroupPredictions, threshold: f
     Parameters
     ----------
     classes : ndarray of shape (n_classes,)
+        The class labels.
     grouped : GroupPredictions
-        The column label is left out if the targets are unknown.
+        The predictions; if their targets are None, the column label is left out.
     threshold : float, default=0.5
         Decision threshold between two classes.
 
@@ -86,17 +90,19 @@ def make_group_rows(classes: np.ndarray, grouped: GroupPredictions, threshold: f
 
 
 def _make_probability_columns(classes: np.ndarray, probabilities: np.ndarray) -> Row:
-    """One column per class; ``repr`` keeps every digit."""
+    """Make one column per class; ``repr`` keeps full precision."""
     return {f"probability {label}": repr(float(value)) for label, value in zip(classes, probabilities, strict=True)}
 
 
 def make_weight_rows(bags: Bags, weights: np.ndarray) -> Iterator[Row]:
-    """Make one row per instance: bag, number within the bag, position if known, and weight.
+    """Make one row per instance: bag, index within the bag, position if known, and weight.
 
     Parameters
     ----------
     bags : Bags
+        The bags.
     weights : ndarray of shape (n_instances,)
+        The weight of each instance, in the order of the bags.
 
     Yields
     ------

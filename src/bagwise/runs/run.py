@@ -1,4 +1,4 @@
-"""A run folder: everything needed to evaluate, show and repeat a training, sealed by SHA-256.
+"""A run folder: everything needed to evaluate, inspect and repeat a training run.
 
 parameters.json    data, parameters of the estimator, split: enough to repeat the run
 environment.json   versions and machine
@@ -38,7 +38,7 @@ KIND = "bagwise run"
 PARAMETERS = "parameters.json"
 CHECKPOINT = "checkpoint.safetensors"  # only while the run is not finished
 TRAINING = "training.csv"
-REPORT = "report.html"  # made from the other files, and not in the manifest
+REPORT = "report.html"  # generated from the other files, so it is not in the manifest
 REQUIRED = (
     *(PARAMETERS, "environment.json", "model/model.json", "history.csv"),
     *("predictions.csv", "weights.npy", "metrics.json"),
@@ -51,12 +51,14 @@ class Run:
     Parameters
     ----------
     folder : str or Path
+        The run folder.
 
     Attributes
     ----------
     folder : Path
+        The run folder.
     manifest : dict
-        Fingerprints of the files and of the test bags.
+        Sizes and SHA-256 of the files, and the fingerprint of the test bags.
     parameters : dict
         ``{"data": …, "parameters": …}``: arguments of ``split_source`` and of the estimator.
     environment : dict
@@ -66,19 +68,19 @@ class Run:
     history : list of dict
         One dictionary per epoch; None for values that were not measured.
     training : list of dict
-        One dictionary per training or validation bag; empty for runs of the first versions.
+        One dictionary per training or validation bag; empty if an early version of bagwise wrote the run.
     predictions : list of dict
         One dictionary per test bag.
     weights : ndarray of shape (n_instances,)
         Weights of the instances of the test bags.
     classes : list of str
-        Class names as in the column titles of predictions.csv.
+        Class names, as in the column names of predictions.csv.
     probabilities : ndarray of shape (n_bags, n_classes)
-        Columns in the order of ``classes``.
+        Predicted probabilities of the test bags; columns are in the order of ``classes``.
     targets : ndarray of shape (n_bags,)
-        Index of the true class.
+        Index of the true class of each test bag.
     offsets : ndarray of shape (n_bags + 1,)
-        Where the weights of each test bag start.
+        Start of each test bag in ``weights``, and the end.
 
     Raises
     ------
@@ -114,7 +116,7 @@ class Run:
 
     @cached_property
     def training(self) -> list[dict[str, str]]:
-        if not (self.folder / TRAINING).exists():  # the first versions did not write it
+        if not (self.folder / TRAINING).exists():  # early versions did not write it
             return []
         with self._checked_file(TRAINING) as path:
             return check_training(read_csv(path))
@@ -156,7 +158,7 @@ class Run:
 
     @contextlib.contextmanager
     def _checked_file(self, name: str) -> Iterator[Path]:
-        """The path of a file; whatever is wrong with its content is reported as an error of this file."""
+        """Yield the path of a file; errors in the block are reported as an error of this file."""
         with translate_errors(self.folder / name, "is not a valid file of a run", "restore the run from a copy"):
             yield self.folder / name
 
@@ -166,14 +168,15 @@ class Run:
         Parameters
         ----------
         bags : Bags
+            The bags to check.
         data : str
-            Name of the data, for messages.
+            Name of their source, for messages.
 
         Raises
         ------
         InputError
-            If a group (e.g. a patient) of the bags has training bags. Bags without groups are compared by name, which
-            gives a warning only.
+            If a group (e.g. a patient) of the bags also has training bags. Bags without groups are compared by name,
+            and a match gives only a warning.
         """
         if bags.groups is not None:
             check_disjoint_groups((row["group"] for row in self.training if "group" in row), bags.groups, data)
@@ -222,11 +225,16 @@ def load_model(folder: str | Path) -> BagEstimator:
     Parameters
     ----------
     folder : str or Path
-        A run, a folder written by ``bagwise export``, or a folder written by ``BagEstimator.save``.
+        A run folder, or a folder written by ``bagwise export`` or ``BagEstimator.save``.
 
     Returns
     -------
     BagEstimator
+
+    Raises
+    ------
+    InputError
+        If the folder is none of these, or is damaged.
     """
     folder = Path(folder)
     if (folder / DESCRIPTION).is_file():

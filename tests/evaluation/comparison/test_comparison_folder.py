@@ -15,13 +15,13 @@ def test_comparison_units_of_a_repeat_test_every_bag_once(comparison):
     assert sorted(np.concatenate([unit["rows"] for unit in units])) == list(range(24))
 
 
-def test_comparison_refuses_a_damaged_plan_by_name(tmp_path):
+def test_comparison_rejects_a_damaged_plan_by_name(tmp_path):
     (tmp_path / "plan.json").write_text("[]")
     with pytest.raises(InputError, match=r"plan\.json is damaged"):
         Comparison(tmp_path)
 
 
-def test_comparison_refuses_a_damaged_unit_by_name(comparison, tmp_path):
+def test_comparison_rejects_a_damaged_unit_by_name(comparison, tmp_path):
     shutil.copytree(comparison.folder, tmp_path / "copy")
     path = next((tmp_path / "copy").rglob("units/naive/*.json"))
     path.write_text("{}")

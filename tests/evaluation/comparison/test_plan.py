@@ -41,7 +41,7 @@ def test_make_plan_resolves_method_names():
         (NAIVE, {"adjust": ["cold"]}, "adjust: cold is unknown"),
     ],
 )
-def test_make_plan_refuses_wrong_arguments_by_name(methods, arguments, message):
+def test_make_plan_rejects_wrong_arguments_by_name(methods, arguments, message):
     with pytest.raises(InputError, match=message):
         make_plan("needles", methods, **arguments)
 
@@ -49,12 +49,12 @@ def test_make_plan_refuses_wrong_arguments_by_name(methods, arguments, message):
 @pytest.mark.parametrize(
     "protocols", [{"folds": 3, "hold_out": 0.2}, {"folds": 3, "splits": ["a.csv"]}, {"hold_out": 0.2, "splits": ["a"]}]
 )
-def test_make_plan_refuses_two_protocols(protocols):
+def test_make_plan_rejects_two_protocols(protocols):
     with pytest.raises(InputError, match="give one of them"):
         make_plan("needles", NAIVE, **protocols)
 
 
-def test_make_plan_refuses_repeats_of_split_files():
+def test_make_plan_rejects_repeats_of_split_files():
     with pytest.raises(InputError, match="leave --repeats out"):
         make_plan("needles", NAIVE, splits=["a.csv"], repeats=2)
 
@@ -123,7 +123,7 @@ def test_open_comparison_data_keeps_groups_together(tmp_path):
         assert not set(bags.groups[split.training]) & set(bags.groups[split.test])
 
 
-def test_open_comparison_data_refuses_a_class_in_a_single_group(tmp_path):
+def test_open_comparison_data_rejects_a_class_in_a_single_group(tmp_path):
     labels = np.array(["a", "b", "c"] * 10)
     groups = np.where(labels == "c", 0, 1 + np.arange(30))
     save_bags(load_dataset("needles", n_bags=30).replace(labels=labels, groups=groups), tmp_path / "bags")

@@ -96,13 +96,13 @@ def test_compare_methods_keeps_methods_and_repeats_that_are_not_requested_again(
     ],
     ids=["parameters", "folds", "seed", "selection", "adjust", "ensemble", "peeking"],
 )
-def test_compare_methods_refuses_to_resume_another_plan(tmp_path, other):
+def test_compare_methods_rejects_to_resume_another_plan(tmp_path, other):
     compare_methods(tmp_path / "comparison", plan_folds())
-    with pytest.raises(InputError, match="has a comparison of other methods, data or folds"):
+    with pytest.raises(InputError, match="has a comparison with different methods, data or folds"):
         compare_methods(tmp_path / "comparison", other)
 
 
-def test_compare_methods_refuses_to_resume_with_a_changed_split_file(tmp_path):
+def test_compare_methods_rejects_to_resume_with_a_changed_split_file(tmp_path):
     names = load_dataset("needles", **OPTIONS).names
     path = tmp_path / "splits.csv"
 
@@ -113,7 +113,7 @@ def test_compare_methods_refuses_to_resume_with_a_changed_split_file(tmp_path):
         compare_methods(tmp_path / "comparison", make_plan("needles", NAIVE, options=OPTIONS, splits=[str(path)]))
 
     compare_shifted(0)
-    with pytest.raises(InputError, match="has a comparison of other splits"):
+    with pytest.raises(InputError, match="has a comparison with different splits"):
         compare_shifted(3)
 
 
@@ -139,7 +139,7 @@ def test_compare_methods_stays_valid_when_interrupted_while_extending(tmp_path, 
     assert (folder / "manifest.json").read_text().count("plan.json") == 1
 
 
-def test_compare_methods_refuses_changed_units(tmp_path):
+def test_compare_methods_rejects_changed_units(tmp_path):
     compare_methods(tmp_path / "comparison", plan_folds())
     unit = next((tmp_path / "comparison").rglob("units/naive/*.json"))
     unit.write_text(unit.read_text().replace('"fold": 0', '"fold": 1'))
@@ -158,7 +158,7 @@ def test_compare_methods_removes_temporary_files_of_killed_processes(tmp_path, w
     assert find_damage(folder) == []
 
 
-def test_compare_methods_refuses_a_folder_with_other_content(tmp_path):
+def test_compare_methods_rejects_a_folder_with_other_content(tmp_path):
     (tmp_path / "letter.txt").write_text("dear …")
     with pytest.raises(InputError, match=rf"{tmp_path.name} exists and is not a comparison"):
         compare_methods(tmp_path, plan_folds())

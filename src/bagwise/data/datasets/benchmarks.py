@@ -1,10 +1,10 @@
-"""MIL benchmarks with feature vectors: Musk1, Musk2, Fox, Tiger, Elephant, and three sets that the paper does not use.
+"""MIL benchmarks with feature vectors: Musk1, Musk2, Fox, Tiger, Elephant, and three data sets not in the paper.
 
 The five classical benchmarks are read from the PRTools files of miproblems.org. The other three are features of the
 UCSB breast images, Newsgroups 1, and the bird song of Brown Creeper.
 
-Values are as in the files, not scaled (those of Brown Creeper reach 1e5): standardisation belongs to the estimator,
-which fits it on training bags only. Fox, Tiger and Elephant have 108, 106 and 120 constant features; rounding gives
+Features are not scaled (those of Brown Creeper reach 1e5): standardisation is part of the estimator, which fits it on
+the training bags only. Fox, Tiger and Elephant have 108, 106 and 120 constant features; rounding gives
 some of them a standard deviation just above zero. There are no instance labels: the files repeat the label of the bag
 for each instance. The files are verified by their SHA-256, so their content needs no further checks.
 """
@@ -32,7 +32,7 @@ def make_classic_loader(name: str) -> Callable[[], Bags]:
 
 
 def make_extra_loader(name: str) -> Callable[[], Bags]:
-    """Return the function that loads a set of three files: data (features × instances), bagids and labels."""
+    """Return the function that loads a data set of three files: data (features × instances), bagids and labels."""
 
     def load() -> Bags:
         files = {PurePosixPath(key).stem: path for key, path in locate_files(name).items()}
@@ -44,7 +44,7 @@ def make_extra_loader(name: str) -> Callable[[], Bags]:
 
 
 def load_ucsb_breast() -> Bags:
-    """Load the UCSB breast features from one csv, whose columns are the bag's label, its number and 708 features."""
+    """Load the UCSB breast features from a csv file whose columns are the bag's label, its number and 708 features."""
     (path,) = locate_files("ucsb-breast").values()
     table = _read_table(path, delimiter=",")
     return pack_rows(table[:, 2:], table[:, 1].astype(int), table[:, 0].astype(int), str(path))

@@ -1,9 +1,9 @@
 """Breast cancer (UCSB Bio-Segmentation): 58 images of 896×768 pixels, 32 benign and 26 malignant, as 32×32 tiles.
 
-The paper drops tiles that are at least 75 % white, without defining white. Here white is a grey value above ``white``:
-200, 215 or 230 leave 460, 489 or 512 tiles per image on average. The group of an image is the prefix of its file name
-(ytma10_010704). Images of one group come from one tissue block and belong on the same side of a split; the paper splits
-by image.
+The paper drops tiles that are at least 75 % white, without defining white. Here a pixel is white if its grey value is
+above ``white``: thresholds of 200, 215 and 230 keep 460, 489 and 512 tiles per image on average. The group of an image
+is the prefix of its file name (ytma10_010704). Images of one group come from one tissue block, so they should be on the
+same side of a split; the paper splits by image.
 """
 
 import re
@@ -28,10 +28,10 @@ def load_breast(white: int = WHITE, drop: float = DROP) -> Bags:
 
     Parameters
     ----------
-    white : int, default 215
-        Grey value, from 0 to 255, above which a pixel is white.
-    drop : float, default 0.75
-        Tiles in which at least this share of the pixels is white are dropped.
+    white : int, default=215
+        Grey value, from 0 to 255, above which a pixel counts as white.
+    drop : float, default=0.75
+        Tiles with at least this share of white pixels are dropped.
 
     Returns
     -------
@@ -61,7 +61,7 @@ def load_breast(white: int = WHITE, drop: float = DROP) -> Bags:
 
 
 def _get_label(name: str) -> int:
-    """Return 0 or 1, from the name of a file.
+    """Return the label of an image, 0 (benign) or 1 (malignant), from its file name.
 
     >>> _get_label("ytma10_010704_malignant2_ccd")
     1

@@ -1,10 +1,10 @@
 """Colon cancer (CRCHistoPhenotypes): 100 images of 500×500 pixels, a 27×27 patch around each of 22,444 marked nuclei.
 
-A bag is positive if it has an epithelial nucleus; instance labels mark the epithelial nuclei. Marks count pixels from
-1, as MATLAB does: the mean of all patches is symmetric around the mark only if 1 is subtracted. So the pixel of a mark
-x is ⌊x − ½⌋, counted from 0. Patches that would cross the border of the image are moved inward.
+A bag is positive if it contains an epithelial nucleus; instance labels are 1 for epithelial nuclei. The coordinates of
+the marks are 1-based, as in MATLAB: the mean of all patches is symmetric around the mark only if 1 is subtracted. The
+0-based pixel of a mark x is therefore ⌊x − ½⌋. Patches that would cross the border of the image are moved inward.
 
-Augmentation can shift a nucleus only if there are pixels around its patch. ``margin`` adds that many pixels on each
+Augmentation can shift a nucleus only if there are pixels around its patch. ``margin`` adds this many pixels on each
 side, mirrored at the border of the image; the central 27×27 pixels are the patch without a margin.
 """
 
@@ -29,8 +29,8 @@ def load_colon(margin: int = 0) -> Bags:
 
     Parameters
     ----------
-    margin : int, default 0
-        Pixels around each patch, from 0 to 27.
+    margin : int, default=0
+        Number of pixels to add on each side of a patch, from 0 to 27.
 
     Returns
     -------
@@ -75,7 +75,7 @@ def read_image_of_size(path: Path, width: int, height: int) -> np.ndarray:
     from PIL import Image
 
     with warnings.catch_warnings(), translate_errors(path, "cannot be read as an image", "fetch or copy it again"):
-        warnings.simplefilter("ignore")  # Pillow warns about oddities of damaged files; only the size matters
+        warnings.simplefilter("ignore")  # Pillow warns about unusual metadata; only the size matters
         warnings.simplefilter("error", Image.DecompressionBombWarning)
         with Image.open(path) as image:
             if image.size != (width, height):
@@ -92,7 +92,7 @@ def _read_nuclei(files: dict[str, Path]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _read_marks(path: Path) -> np.ndarray:
-    """Return (n, 2) marks as floats: many files store bytes, in which x − 13 would wrap around."""
+    """Return the marks as floats of shape (n, 2): many files store uint8, in which x − 13 would wrap around."""
     marks = np.asarray(read_matlab(path, "detection"))
     if marks.ndim != 2 or marks.shape[1] != 2 or marks.dtype.kind not in "fui":
         raise InputError(

@@ -1,10 +1,11 @@
-"""The files of a data set, identified by their SHA-256; compressed or not, the content counts.
+"""The files of a data set, identified by the SHA-256 of the file or of its decompressed content.
 
 A list of hashes has one line ``sha256  path`` for each form of each file; paths are relative to the data home. Forms of
 one file differ only in their last suffix: ``img1.webp`` and ``img1.bmp``, ``data.csv.xz`` and ``data.csv``. Any form is
 accepted.
 
-Compression is detected by the first bytes of a file, not by its name: browsers unpack downloads and keep the name.
+Compression is detected from the first bytes of a file, not from its name: some browsers decompress a download but keep
+its name.
 """
 
 import contextlib
@@ -23,7 +24,7 @@ from bagwise.io import hash_file
 
 COMPRESSED_SUFFIXES = (".gz", ".xz")
 FORM_SUFFIXES = (*COMPRESSED_SUFFIXES, ".webp", ".bmp", ".tif")
-MAX_CONTENT_BYTES = 256 << 20  # no file of a data set unpacks to more; one that does is a decompression bomb
+MAX_CONTENT_BYTES = 256 << 20  # no file of a data set decompresses to more; one that does is a decompression bomb
 CHUNK_BYTES = 1 << 20
 
 
@@ -34,8 +35,8 @@ class DatasetFile(NamedTuple):
     ----------
     key : str
         Path relative to the data home, without the suffix of its form.
-    forms : dict
-        Maps the path of each form to its SHA-256.
+    forms : dict of str to str
+        SHA-256 of each form, by its path.
     """
 
     key: str
@@ -43,13 +44,13 @@ class DatasetFile(NamedTuple):
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """Paths, relative to the data home, where the file may be: every form, and the plain content compressed."""
+        """Possible paths of the file, relative to the data home: every form, and the compressed plain content."""
         compressed = [self.key + suffix for suffix in COMPRESSED_SUFFIXES] if self.is_compressible else []
         return tuple(dict.fromkeys([*self.forms, *compressed]))
 
     @property
     def is_compressible(self) -> bool:
-        """Whether only the content counts, compressed or not."""
+        """Whether the file may be compressed in any way, because the hash of its plain content is known."""
         return self.key in self.forms and len(self.forms) > 1
 
     def matches(self, file: Path) -> bool:
@@ -58,11 +59,11 @@ class DatasetFile(NamedTuple):
             return True
         try:
             return self.is_compressible and hash_content(file) == self.forms[self.key]
-        except InputError:  # damaged compression
+        except InputError:  # the compressed data is damaged
             return False
 
     def explain_mismatch(self, file: Path, source: str) -> str:
-        """Return why a file, which came from ``source``, is not this one: its SHA-256 and the expected one."""
+        """Return a message with the SHA-256 of a file, which came from ``source``, and the expected SHA-256."""
         expected = self.forms.get(self.key + PurePosixPath(source).suffix, next(iter(self.forms.values())))
         found = hash_file(file)
         known_path = _map_hashes_to_paths().get(found)
@@ -90,7 +91,7 @@ def list_dataset_files(name: str) -> tuple[DatasetFile, ...]:
 
 @functools.cache
 def _map_hashes_to_paths() -> dict[str, str]:
-    """Map SHA-256 to path, over all data sets."""
+    """Return the path of each known SHA-256, over all data sets."""
     names = [entry.name.removesuffix(".txt") for entry in _get_hash_folder().iterdir()]
     return {digest: path for name in names for part in list_dataset_files(name) for path, digest in part.forms.items()}
 
@@ -100,7 +101,7 @@ def _get_hash_folder() -> resources.abc.Traversable:
 
 
 def read_content(path: Path) -> bytes:
-    """Return the whole content of a file, unpacked.
+    """Return the whole content of a file, decompressed.
 
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "numbers"
@@ -112,7 +113,7 @@ def read_content(path: Path) -> bytes:
 
 
 def hash_content(path: Path) -> str:
-    """Return the SHA-256 of the unpacked content, which is read in chunks."""
+    """Return the SHA-256 of the decompressed content, which is read in chunks."""
     digest = hashlib.sha256()
     for chunk in _read_chunks(path):
         digest.update(chunk)
@@ -133,7 +134,7 @@ def _read_chunks(path: Path) -> Iterator[bytes]:
 
 @contextlib.contextmanager
 def _open_content(path: Path) -> Iterator[Any]:
-    """Open the unpacked content of a file; damaged compression is an ``InputError`` that names the file."""
+    """Open the decompressed content of a file; damaged data raises an ``InputError`` that names the file."""
     open_file = _choose_opener(path)
     try:
         with open_file(path, "rb") as stream:

@@ -1,7 +1,7 @@
-"""Digits: bags of real handwritten digits of 8×8 pixels, which are part of scikit-learn; nothing is downloaded.
+"""Digits: bags of handwritten digits of 8×8 pixels, which are part of scikit-learn; nothing is downloaded.
 
-A bag is positive if it contains the target digit (a nine). The 1,797 digits are split into a training and a test part
-BEFORE bags are sampled, so that no image of a test bag is ever seen in training.
+A bag is positive if it contains the target digit (nine by default). The 1,797 images are split into a training and a
+test part before bags are sampled, so no image occurs in both training and test bags.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ from bagwise.nn import Purpose, make_generator
 DIGIT_SPLITS = ("train", "test")
 DEFAULT_BAGS = {"train": 300, "test": 200}
 TRAINING_SHARE = 2 / 3
-SPLIT_SEED = 0  # the split of the images never changes, whatever the seed of the bags
+SPLIT_SEED = 0  # fixed: the split of the images does not depend on the seed of the bags
 
 
 def load_digit_bags(
@@ -29,16 +29,18 @@ def load_digit_bags(
 
     Parameters
     ----------
-    split : {"train", "test"}, default "train"
+    split : {"train", "test"}, default="train"
         The part of the images to sample from.
-    n_bags : int, optional
-        Number of bags; by default 300 for training and 200 for testing.
-    mean_size, spread : float, default 10 and 2
-        Mean and standard deviation of the bag sizes.
-    target : int, default 9
+    n_bags : int or None, default=None
+        Number of bags; None means 300 training bags or 200 test bags.
+    mean_size : float, default=10
+        Mean of the bag sizes.
+    spread : float, default=2
+        Standard deviation of the bag sizes.
+    target : int, default=9
         The digit that makes a bag positive.
-    seed : int, default 0
-        Seed of the sampled bags.
+    seed : int, default=0
+        Random seed of the bags.
 
     Returns
     -------

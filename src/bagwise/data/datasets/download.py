@@ -1,7 +1,7 @@
 """Downloads over HTTP that resume after an interruption, and their progress bar.
 
-Bytes are appended to a ``.part`` file; if it exists, only the rest is requested (Range). A server without range support
-sends the whole file again. The caller verifies the SHA-256 of the result.
+Bytes are appended to a ``.part`` file. If it already exists, only the rest is requested (header Range); a server
+without support for ranges sends the whole file again. The caller verifies the SHA-256 of the result.
 """
 
 import http.client
@@ -11,15 +11,18 @@ import urllib.parse
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import bagwise
 from bagwise.errors import InputError
 from bagwise.io import check_disk_space, name_path_in_errors
 
-MAX_ATTEMPTS = 3  # in a row, without receiving a byte
+if TYPE_CHECKING:
+    from rich.console import Console
+
+MAX_ATTEMPTS = 3  # consecutive attempts that receive no data
 TIMEOUT = 30.0  # seconds without a response
-MAX_BYTES = 1 << 30  # no file of a data set is nearly as large
+MAX_BYTES = 1 << 30  # far more than any file of a data set
 CHUNK_BYTES = 1 << 16
 NO_SUCH_RANGE = 416
 NOT_FOUND = (404, 410)
@@ -30,7 +33,7 @@ ReportBytes = Callable[[int, int | None], None]  # bytes received, and the total
 
 
 def download_file(url: str, part: Path, report: ReportBytes) -> bool:
-    """Download a URL to ``part``, or the rest of it; return False if the server has no such file."""
+    """Download a URL, or the rest of it, to ``part``; return False if the server has no such file."""
     attempts = 0
     while attempts < MAX_ATTEMPTS:
         before = _get_size(part)
@@ -52,7 +55,7 @@ def download_file(url: str, part: Path, report: ReportBytes) -> bool:
         except (http.client.InvalidURL, ValueError) as error:
             raise InputError(f"'{url}' is not a valid URL ({error}); check --from") from None
         except CONNECTION_ERRORS:
-            pass  # request the rest
+            pass  # retry: request the rest
         attempts = 0 if _get_size(part) > before else attempts + 1
     raise InputError(
         f"{url}: the connection was lost {MAX_ATTEMPTS} times after {_get_size(part)} bytes; "
@@ -98,7 +101,7 @@ def _copy_response(response: Any, stream: IO[bytes], received: int, total: int |
 
 
 def _is_complete(headers: Any, part: Path) -> bool:
-    """Return whether the server's file ends at our last byte; a longer part belongs to another file and is removed."""
+    """Return whether the part has the size of the server's file; otherwise it is of another file and is removed."""
     complete = headers.get("Content-Range", "") == f"bytes */{_get_size(part)}"
     if not complete:
         part.unlink(missing_ok=True)
@@ -110,9 +113,9 @@ def _get_size(part: Path) -> int:
 
 
 class DownloadProgress:
-    """Receives the progress of a fetch and shows nothing; a subclass may show it.
+    """Receives the progress of a fetch and shows nothing; subclasses may show it.
 
-    It is a context manager that is open while files are fetched.
+    It is a context manager, which is entered before the first file is fetched and left after the last.
     """
 
     def __enter__(self) -> "DownloadProgress":
@@ -122,25 +125,41 @@ class DownloadProgress:
         return
 
     def start(self, n_files: int) -> None:
-        """Start a fetch of ``n_files`` files."""
+        """Handle the start of a fetch.
+
+        Parameters
+        ----------
+        n_files : int
+            Number of files to fetch.
+        """
 
     def update_file(self, name: str, received: int, total: int | None) -> None:
-        """Report the bytes received of the current file, and its size if known."""
+        """Handle the progress of the current file.
+
+        Parameters
+        ----------
+        name : str
+            Name of the file.
+        received : int
+            Number of bytes received so far.
+        total : int or None
+            Size of the file in bytes; None if it is unknown.
+        """
 
     def finish_file(self) -> None:
-        """Report that a file is complete and in its place."""
+        """Handle the completion of the current file."""
 
 
 class DownloadProgressBar(DownloadProgress):
-    """A progress bar that fits 80 columns: files done, the current file, and its bytes received.
+    """A progress bar of at most 80 columns: number of files done, the current file, and its bytes received.
 
     Parameters
     ----------
-    console : rich.console.Console, optional
-        Where to draw the bar; by default the terminal.
+    console : rich.console.Console or None, default=None
+        Where to draw the bar; None means the terminal.
     """
 
-    def __init__(self, console: Any = None) -> None:
+    def __init__(self, console: "Console | None" = None) -> None:
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
         from rich.progress import Progress as RichProgress
 
@@ -157,7 +176,7 @@ class DownloadProgressBar(DownloadProgress):
         self.bar.stop()
 
     def start(self, n_files: int) -> None:
-        """Show the bar."""
+        """Add a bar for ``n_files`` files."""
         self.n_done = 0
         self.task = self.bar.add_task("", total=n_files, state="")
 

@@ -1,7 +1,7 @@
 """Fetching a data set into the data home: from a folder, from a URL, or from its public origin.
 
-Every file is verified by its SHA-256 and appears completely or not at all. A correct file that is already there is
-kept; a wrong one is replaced. The default URLs are those of ``origins``, recorded with the data.
+Every file is verified by its SHA-256 and written atomically. A correct file that already exists is kept; a wrong one is
+replaced. The default URLs are those in ``origins``.
 """
 
 import shutil
@@ -28,7 +28,7 @@ class FetchResult(NamedTuple):
     brought : tuple of str
         Files that were fetched, as paths relative to the data home.
     kept : tuple of str
-        Files that were already there.
+        Files that already existed and were correct, as paths relative to the data home.
     """
 
     home: Path
@@ -45,14 +45,14 @@ def fetch_dataset(
     ----------
     name : str
         Name of the data set.
-    source : str or Path, optional
-        A folder, or an http(s) URL below which the files are; by default the public origin. A folder may have the
-        layout of the data home or any other; its files may be the public originals or other forms with known hashes.
-        Nothing is copied from a folder unless it has every file.
-    home : Path, optional
-        The data home; by default ``get_data_home()``.
-    progress : DownloadProgress, optional
-        Receives the progress; by default nothing is shown.
+    source : str, Path or None, default=None
+        A folder with the files, or their http(s) base URL; None downloads them from the public origin. A folder may
+        have any layout, and its files may be the public originals or other forms with known hashes. Nothing is copied
+        from a folder unless it contains every file that is needed.
+    home : Path or None, default=None
+        The data home; None means ``get_data_home()``.
+    progress : DownloadProgress or None, default=None
+        Receives the progress; None shows nothing.
 
     Returns
     -------
@@ -61,8 +61,8 @@ def fetch_dataset(
     Raises
     ------
     InputError
-        If the data set is unknown, a file is missing or wrong, or the source cannot be reached. An interrupted
-        download resumes when the same fetch is repeated.
+        If the data set is unknown, a file is missing or has a wrong hash, or the source cannot be reached. Call the
+        function again to resume an interrupted download.
     """
     origin = _get_origin(name)
     home = get_data_home() if home is None else home
@@ -149,7 +149,7 @@ def _download_files(
 
 
 def _list_urls(part: DatasetFile, origin: Origin, base: str) -> Iterator[tuple[str, str]]:
-    """Yield URLs to try, with the path of the form they serve: the public one, or every tail of a path below a base."""
+    """Yield URLs to try, each with the path of its form: the public URL, or the base URL + every end of each path."""
     if not base:
         url = str(origin.address).format(name=PurePosixPath(part.key).name)
         yield url, _choose_form(part, url)
@@ -161,10 +161,10 @@ def _list_urls(part: DatasetFile, origin: Origin, base: str) -> Iterator[tuple[s
 
 
 def _download_verified(part: DatasetFile, url: str, target: Path, progress: DownloadProgress) -> bool:
-    """Download a file, verify it and put it in place; return False if there is no such file at the URL."""
+    """Download and verify a file, then move it to ``target``; return False if there is no file at the URL."""
     partial = _get_part_path(target)
     was_resumed = True
-    while was_resumed:  # if the rest of another file was appended to the part, start over once
+    while was_resumed:  # a resumed download may have mixed two files: start over once
         was_resumed = partial.exists()
         if not download_file(url, partial, lambda received, total: progress.update_file(target.name, received, total)):
             return False
@@ -178,7 +178,7 @@ def _download_verified(part: DatasetFile, url: str, target: Path, progress: Down
 
 
 def _choose_form(part: DatasetFile, name: str) -> str:
-    """Return the path of the form that has the suffix of a file."""
+    """Return the path of the form with the same suffix as a file name or URL."""
     suffix = PurePosixPath(name).suffix
     return next((path for path in part.paths if PurePosixPath(path).suffix == suffix), part.paths[0])
 
@@ -186,7 +186,7 @@ def _choose_form(part: DatasetFile, name: str) -> str:
 def _remove_other_forms(part: DatasetFile, kept: str, home: Path) -> None:
     """Remove all forms except one, and partial downloads.
 
-    A form that was there before is wrong, else the file would not have been fetched; it must not be found first.
+    A form that already existed is wrong, otherwise the file would not have been fetched; it must not be found first.
     """
     for path in part.paths:
         _get_part_path(home / path).unlink(missing_ok=True)

@@ -1,8 +1,7 @@
 """MNIST-bags (Ilse et al. 2018, section 4.2): bags of handwritten digits, positive if they contain a target (a nine).
 
-Training bags are sampled from the 60,000 training images, test bags from the 10,000 test images. The text of the paper
-and the code of its authors differ in the distribution of bag sizes, for a mean of 10, 50, 100 and a spread s of 2, 10,
-20:
+Training bags are sampled from the 60,000 training images, test bags from the 10,000 test images. The paper uses means
+of 10, 50 and 100 with a spread s of 2, 10 and 20. Its text and the code of its authors differ in what the spread means:
 
     "authors"   int(normal(mean, s)): s is a standard deviation, fractions are truncated (used for the paper's results)
     "text"      the integer closest to normal(mean, √s): s is a variance
@@ -32,7 +31,7 @@ from bagwise.nn import Purpose, make_generator
 MNIST_SPLITS = ("train", "test")
 DEFAULT_BAGS = {"train": 200, "test": 1000}
 FILE_PREFIXES = {"train": "train", "test": "t10k"}
-SPREADS = {10: 2.0, 50: 10.0, 100: 20.0}  # the paper's; for another mean a fifth of it
+SPREADS = {10: 2.0, 50: 10.0, 100: 20.0}  # by mean size, as in the paper; a fifth of any other mean
 SAMPLINGS: dict[str, Callable[..., SampledBags]] = {"balanced": sample_balanced_bags, "random": sample_random_bags}
 LENGTHS = ("authors", "text")
 
@@ -47,27 +46,28 @@ def load_mnist_bags(
     sampling: str = "balanced",
     lengths: str = "authors",
 ) -> Bags:
-    """Sample bags of 28×28 images (uint8); instance labels are 1 for a target and serve evaluation only.
+    """Sample bags of 28×28 images (uint8); instance labels are 1 for targets and are used in evaluation only.
 
     Parameters
     ----------
-    split : {"train", "test"}, default "train"
+    split : {"train", "test"}, default="train"
         The part of the images to sample from.
-    n_bags : int, optional
-        Number of bags; by default 200 for training and 1,000 for testing.
-    mean_size : float, default 10
+    n_bags : int or None, default=None
+        Number of bags; None means 200 training bags or 1,000 test bags.
+    mean_size : float, default=10
         Mean of the bag sizes.
-    spread : float, optional
-        Spread of the bag sizes; by default 2, 10 and 20 for a mean of 10, 50 and 100, else a fifth of the mean.
-    target : int or list of int, default 9
+    spread : float or None, default=None
+        Spread of the bag sizes, see ``lengths``; None means a fifth of the mean, as in the paper.
+    target : int or list of int, default=9
         The digits that make a bag positive.
-    seed : int, default 0
-        Seed of the sampled bags.
-    sampling : {"balanced", "random"}, default "balanced"
+    seed : int, default=0
+        Random seed of the bags.
+    sampling : {"balanced", "random"}, default="balanced"
         "balanced", as in the paper, alternates positive and negative bags; "random" samples all instances at random, so
         that most large bags are positive.
-    lengths : {"authors", "text"}, default "authors"
-        How ``spread`` is used: as in the code of the paper's authors, or as in the text of the paper.
+    lengths : {"authors", "text"}, default="authors"
+        Meaning of ``spread``: a standard deviation, as in the code of the paper's authors, or a variance, as in the
+        text of the paper.
 
     Returns
     -------
@@ -95,7 +95,7 @@ def load_mnist_bags(
 
 
 def load_mnist_digits(split: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return all images of a part, (n, 28, 28), and their digits."""
+    """Return all images of a split, of shape (n, 28, 28), and their digits."""
     files = locate_files("mnist-bags")
     images = _read_idx(files[f"mnist/{FILE_PREFIXES[split]}-images-idx3-ubyte"], 3)
     digits = _read_idx(files[f"mnist/{FILE_PREFIXES[split]}-labels-idx1-ubyte"], 1)
@@ -123,7 +123,7 @@ def _check_targets(target: int | list[int]) -> list[int]:
 
 
 def _read_idx(path: Path, dimensions: int) -> np.ndarray:
-    """Read an idx file of bytes: two zeros, 8 (for bytes), the number of dimensions, each of them, then the values.
+    """Read an idx file of bytes: 0, 0, 8 (the type code of bytes), the number of dimensions, their sizes, the values.
 
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "labels"

@@ -1,6 +1,6 @@
 """Needles: synthetic bags of Gaussian noise; each positive bag contains a few shifted instances, the needles.
 
-Noise is normal(0, 1) in every feature; a needle is shifted in a few of them. Instance labels mark the needles.
+Every feature of the noise is normal(0, 1); a needle is shifted in a few features. Instance labels are 1 for needles.
 """
 
 import math
@@ -12,7 +12,7 @@ from bagwise.data.datasets.sampling import check_sample_memory
 from bagwise.errors import InputError
 from bagwise.nn import Purpose, make_generator
 
-BYTES_PER_FEATURE = 12  # while it is generated: float64 as sampled, and float32 as kept
+BYTES_PER_FEATURE = 12  # peak during generation: the float64 sample and its float32 copy
 MAX_SHIFT = 1e6
 
 
@@ -28,18 +28,18 @@ def load_needles(
 
     Parameters
     ----------
-    n_bags : int, default 200
+    n_bags : int, default=200
         Number of bags, at least 2.
-    mean_size : float, default 10
-        Mean of the bag sizes, at least 1; a size is 1 plus a Poisson variable.
-    n_features : int, default 16
+    mean_size : float, default=10
+        Mean bag size, at least 1. Sizes are 1 plus a Poisson variable.
+    n_features : int, default=16
         Number of features.
-    n_shifted : int, default 4
+    n_shifted : int, default=4
         Number of features in which a needle is shifted.
-    shift : float, default 2.0
+    shift : float, default=2.0
         Shift of a needle, in standard deviations of the noise.
-    seed : int, default 0
-        Seed of the bags.
+    seed : int, default=0
+        Random seed.
 
     Returns
     -------

@@ -1,8 +1,8 @@
 """The public origin of each data set, with its citation and terms of use; bagwise contains none of the data.
 
-``address`` is the public URL of a set's files, in which ``{name}`` stands for the name of a file without the suffix of
-its form. The URLs were recorded with the data (repository and commit) and are not tested with each release. Downloaded
-files are compared with the known SHA-256, so a changed file is rejected and never used.
+``address`` is the public URL of the files, in which ``{name}`` is replaced by the name of a file without the suffix of
+its form. Most URLs name a fixed commit of a repository; they are not tested with each release. Downloaded files are
+compared with their known SHA-256, so a file that has changed is rejected.
 """
 
 from typing import NamedTuple
@@ -30,12 +30,12 @@ class Origin(NamedTuple):
     name : str
         Name of the data set.
     page : str
-        Where a person finds the files.
+        Where users can find the files: a web page or a description.
     citation : str
         The publication to cite.
     terms : str
         Terms of use.
-    address : str or None
+    address : str or None, default=None
         URL of the files, or None if they cannot be downloaded directly.
     """
 
@@ -75,7 +75,7 @@ def _make_problem_origin(name: str, folder: str, citation: str) -> Origin:
 ORIGINS = {
     origin.name: origin
     for origin in (
-        _make_classic_origin("musk1", DIETTERICH, file="musk2"),  # the two are swapped in that repository
+        _make_classic_origin("musk1", DIETTERICH, file="musk2"),  # the two files are swapped in that repository
         _make_classic_origin("musk2", DIETTERICH, file="musk1"),
         _make_classic_origin("fox", ANDREWS),
         _make_classic_origin("tiger", ANDREWS),

@@ -37,11 +37,11 @@ class DataSet(NamedTuple):
     load : callable
         Returns the bags; its parameters are the options of the data set.
     splits : tuple of str
-        Values of the option ``split``, for a data set that has its own test bags.
+        Values of the option ``split``; empty if the data set has no predefined test bags.
     title : str
-        One line about the bags and what makes one positive.
-    origin : Origin or None
-        Where a data set comes from that must be fetched; None for one that is generated when it is loaded.
+        One-line description of the bags and of the positive class.
+    origin : Origin or None, default=None
+        Public origin of the files; None if nothing has to be fetched.
     """
 
     load: Callable[..., Bags]
@@ -50,13 +50,13 @@ class DataSet(NamedTuple):
     origin: Origin | None = None
 
 
-def _make_fetched(name: str, load: Callable[..., Bags], title: str, splits: tuple[str, ...] = ()) -> DataSet:
+def _make_fetched_dataset(name: str, load: Callable[..., Bags], title: str, splits: tuple[str, ...] = ()) -> DataSet:
     return DataSet(load=load, splits=splits, title=title, origin=ORIGINS[name])
 
 
 CLASSIC_TITLES = {
     "musk1": "conformations of molecules; positive: smells of musk",
-    "musk2": "conformations of molecules, more of them; positive: smells of musk",
+    "musk2": "conformations of molecules, a larger set; positive: smells of musk",
     "fox": "regions of photographs; positive: shows a fox",
     "tiger": "regions of photographs; positive: shows a tiger",
     "elephant": "regions of photographs; positive: shows an elephant",
@@ -64,19 +64,23 @@ CLASSIC_TITLES = {
 DATASETS: dict[str, DataSet] = {
     "digits": DataSet(load_digit_bags, DIGIT_SPLITS, "bags of real 8×8 handwritten digits; positive: contains a nine"),
     "needles": DataSet(load_needles, (), "synthetic bags of noise; positive: contains a few shifted instances"),
-    **{name: _make_fetched(name, make_classic_loader(name), title) for name, title in CLASSIC_TITLES.items()},
-    "mnist-bags": _make_fetched(
+    **{name: _make_fetched_dataset(name, make_classic_loader(name), title) for name, title in CLASSIC_TITLES.items()},
+    "mnist-bags": _make_fetched_dataset(
         "mnist-bags", load_mnist_bags, "bags of MNIST digits; positive: contains a nine", MNIST_SPLITS
     ),
-    "breast-cancer": _make_fetched("breast-cancer", load_breast, "32×32 tiles of breast tissue; positive: malignant"),
-    "colon-cancer": _make_fetched(
+    "breast-cancer": _make_fetched_dataset(
+        "breast-cancer", load_breast, "32×32 tiles of breast tissue; positive: malignant"
+    ),
+    "colon-cancer": _make_fetched_dataset(
         "colon-cancer", load_colon, "27×27 patches of nuclei; positive: contains epithelial nuclei"
     ),
-    "ucsb-breast": _make_fetched("ucsb-breast", load_ucsb_breast, "features of breast tissue; positive: malignant"),
-    "newsgroups-1": _make_fetched(
+    "ucsb-breast": _make_fetched_dataset(
+        "ucsb-breast", load_ucsb_breast, "features of breast tissue; positive: malignant"
+    ),
+    "newsgroups-1": _make_fetched_dataset(
         "newsgroups-1", make_extra_loader("newsgroups-1"), "newsgroup posts; positive: contains some on the topic"
     ),
-    "brown-creeper": _make_fetched(
+    "brown-creeper": _make_fetched_dataset(
         "brown-creeper", make_extra_loader("brown-creeper"), "forest sounds; positive: contains a brown creeper's song"
     ),
 }
@@ -88,9 +92,9 @@ def load_dataset(name: str, **options: Any) -> Bags:
     Parameters
     ----------
     name : str
-        A key of ``DATASETS``, with spaces, hyphens or underscores.
+        A key of ``DATASETS``; spaces, hyphens and underscores are equivalent.
     **options
-        The parameters of the loader of this data set.
+        Parameters of the data set's loader, e.g. ``split`` and ``n_bags``; unset ones keep their defaults.
 
     Returns
     -------
@@ -113,16 +117,22 @@ def load_dataset(name: str, **options: Any) -> Bags:
 
 
 def resolve_dataset_name(name: str) -> str:
-    """Return the name of a data set as ``DATASETS`` spells it.
+    """Return the canonical name of a data set.
 
     Parameters
     ----------
     name : str
-        The name in any spelling, with spaces, hyphens or underscores.
+        The name; case is ignored, and spaces, hyphens and underscores are equivalent.
 
     Returns
     -------
     str
+        A key of ``DATASETS``.
+
+    Raises
+    ------
+    InputError
+        If the name is unknown.
 
     Examples
     --------
@@ -133,7 +143,7 @@ def resolve_dataset_name(name: str) -> str:
 
 
 def check_dataset_options(name: str, load: Callable[..., Any], options: dict[str, Any]) -> None:
-    """Reject an option that the loader does not have, or a value of another type.
+    """Reject an option that the loader does not have, or a value of the wrong type.
 
     >>> def load(n_bags: int | None = None): ...
     >>> check_dataset_options("digits", load, {"n_bags": "many"})
@@ -156,7 +166,7 @@ def _list_types(hint: Any) -> tuple[Any, ...]:
 
 
 def _is_instance(value: Any, expected: Any) -> bool:
-    """Return whether a value has a type; a bool is not a number, an integer is also a float."""
+    """Return whether a value has a type; a bool is not a number, and an integer is also a float."""
     if typing.get_origin(expected) is list:
         (inner,) = typing.get_args(expected)
         return isinstance(value, list | tuple) and all(_is_instance(each, inner) for each in value)
@@ -172,7 +182,7 @@ def _is_instance(value: Any, expected: Any) -> bool:
 def _is_finite(value: numbers.Real) -> bool:
     try:
         return math.isfinite(value)
-    except OverflowError:  # an integer beyond every float
+    except OverflowError:  # an integer too large for a float
         return False
 
 
@@ -187,11 +197,12 @@ def describe_bags(bags: Bags) -> dict[str, Any]:
     Parameters
     ----------
     bags : Bags
+        The bags to describe.
 
     Returns
     -------
     dict
-        JSON-compatible: ``n_bags``, ``labels``, ``n_instances``, ``instance_shape``, ``instance_type``,
+        JSON-compatible, with the keys ``n_bags``, ``labels``, ``n_instances``, ``instance_shape``, ``instance_type``,
         ``instance_labels``, ``bag_sizes``, ``n_groups`` and ``megabytes``.
 
     Examples

@@ -1,9 +1,9 @@
 """Sampling bags from a pool of labelled instances: the sizes of the bags, and their instances.
 
-Sizes are normally distributed integers of at least one. Balanced bags are those of the paper: positive and negative in
-turn; a positive bag is a random sample that contains at least one target, a negative bag a random sample of the others.
-Random bags are random samples of the whole pool, positive if they happen to contain a target. All sampling is with
-replacement.
+Sizes are normally distributed, rounded or truncated to integers, and at least one. Targets are the instances that make
+a bag positive. Balanced bags, as in the paper, are alternately positive and negative: a positive bag is a random sample
+of the pool with at least one target, a negative bag is a random sample of the other instances. Random bags are random
+samples of the whole pool, and positive if they contain a target. All sampling is with replacement.
 """
 
 from typing import NamedTuple
@@ -13,11 +13,11 @@ import numpy as np
 from bagwise.errors import InputError
 
 MAX_BYTES = 1 << 31
-BYTES_PER_BAG = 1000  # an upper bound for its name, label and offset
+BYTES_PER_BAG = 1000  # upper bound of the name, label and offset of a bag
 
 
 class SampledBags(NamedTuple):
-    """The instances of the pool that each bag contains."""
+    """The rows of the pool that the bags contain, packed; the offsets of the bags; and the labels of the bags."""
 
     rows: np.ndarray
     offsets: np.ndarray
@@ -25,7 +25,9 @@ class SampledBags(NamedTuple):
 
 
 def check_sample_memory(n_bags: int, mean_size: float, spread: float, bytes_per_instance: int) -> None:
-    """Reject bags that would fill the memory, before any is sampled; few bags exceed the mean by four spreads.
+    """Reject bags that may need more than ``MAX_BYTES``, before any are sampled.
+
+    Every bag is assumed to be four standard deviations (``spread``) larger than the mean.
 
     >>> check_sample_memory(500, 100, 20, 28 * 28)
     """
@@ -40,7 +42,7 @@ def check_sample_memory(n_bags: int, mean_size: float, spread: float, bytes_per_
 def sample_bags(
     is_target: np.ndarray, n_bags: int, mean_size: float, spread: float, generator: np.random.Generator
 ) -> SampledBags:
-    """Sample balanced bags, with sizes that are the integers closest to normal(mean_size, spread).
+    """Sample balanced bags; their sizes are normal(mean_size, spread), rounded to integers.
 
     >>> sampled = sample_bags(np.arange(10) == 9, 4, 5, 1, np.random.default_rng(0))
     >>> sampled.labels.tolist()
@@ -50,19 +52,19 @@ def sample_bags(
 
 
 def sample_closest_sizes(n_bags: int, mean_size: float, deviation: float, generator: np.random.Generator) -> np.ndarray:
-    """Sample sizes as the integers closest to normal variables, at least one."""
+    """Sample normal variables, rounded to integers of at least one."""
     return np.maximum(1, np.rint(_sample_normal(n_bags, mean_size, deviation, generator))).astype(int)
 
 
 def sample_truncated_sizes(
     n_bags: int, mean_size: float, deviation: float, generator: np.random.Generator
 ) -> np.ndarray:
-    """Sample sizes as truncated normal variables, at least one: half an instance smaller on average."""
+    """Sample normal variables, truncated to integers of at least one: the mean is half an instance smaller."""
     return np.maximum(1, _sample_normal(n_bags, mean_size, deviation, generator).astype(int))
 
 
 def sample_balanced_bags(is_target: np.ndarray, sizes: np.ndarray, generator: np.random.Generator) -> SampledBags:
-    """Sample positive and negative bags in turn."""
+    """Sample bags that are alternately positive and negative."""
     if is_target.all() or not is_target.any():
         raise InputError(
             "the pool must contain targets and other instances: a positive bag needs a target, a negative bag others"

@@ -5,7 +5,7 @@ __all__ = [
     "Slide",
     "TilingSettings",
     "build_extractor",
-    "check_target",
+    "check_bags_folder",
     "check_tiling_settings",
     "extract_features",
     "find_tiles",
@@ -28,4 +28,4 @@ from .extractors import build_extractor
 from .image_bags import IMAGE_SUFFIXES, load_image_bags, read_image
 from .slide import SLIDE_SUFFIXES, Slide, get_slide_name, list_slides
 from .slide_tiles import TilingSettings, check_tiling_settings
-from .tile_files import check_target, find_tiles, list_tiles, split_into_regions, tile_to_file
+from .tile_files import check_bags_folder, find_tiles, list_tiles, split_into_regions, tile_to_file

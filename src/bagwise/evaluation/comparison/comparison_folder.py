@@ -3,7 +3,7 @@
 plan.json           data, methods and protocol: enough to repeat the comparison
 environment.json    versions and machine
 units/METHOD/       repeat-fold.json: predictions and metrics of one fit
-table.csv …         made from the units
+table.csv …         tables and pages generated from the units
 """
 
 from contextlib import AbstractContextManager
@@ -30,7 +30,7 @@ UNITS = "units"
 
 UNIT_KEYS = {"repeat", "fold", "n_training", "rows", "threshold", "predictions", "metrics", "seconds"}
 
-PARTS = {  # what units have metrics of, with the titles of the tables
+PARTS = {  # the parts of a unit's metrics, with the titles of their tables
     "bags": "bags",
     "groups": "groups (e.g. patients), by the mean probabilities of their bags",
     "weights": "key instances, ranked by their weights",
@@ -48,7 +48,7 @@ def get_unit_path(folder: Path, method: str, repeat: int, fold: int) -> Path:
     method : str
         Full name of the method.
     repeat, fold : int
-        Numbers of the split.
+        Indices of the split.
 
     Returns
     -------
@@ -58,7 +58,7 @@ def get_unit_path(folder: Path, method: str, repeat: int, fold: int) -> Path:
 
 
 def list_pages(folder: Path) -> set[str]:
-    """List the files made from the units, which can be made again and are not in the manifest."""
+    """List the files generated from the units; they can be regenerated and are not in the manifest."""
     return {path.name for path in folder.iterdir() if path.is_file()} - {MANIFEST, PLAN, ENVIRONMENT}
 
 
@@ -71,19 +71,21 @@ class Pair(NamedTuple):
 
 
 class Comparison:
-    """A comparison, read from its folder; an interrupted one is read as far as it got.
+    """A comparison, read from its folder; an interrupted comparison has the units completed so far.
 
     Parameters
     ----------
     folder : str or Path
+        Folder of the comparison.
 
     Attributes
     ----------
     folder : Path
+        Folder of the comparison.
     plan : dict
         The stored plan.
     units : dict of str to list of Unit
-        The fits of each method, in the order of the plan; methods without any are left out.
+        The units of each method, in the order of the plan; methods without units are left out.
     scores : dict of str to dict
         ``Scores`` of every metric of bags, for each method.
 
@@ -105,7 +107,7 @@ class Comparison:
         self.plan: dict[str, Any] = stored["plan"]
         methods = self.plan.get("methods")
         if not isinstance(methods, dict) or any(Path(name).name != name for name in methods):
-            raise InputError(f"{self.folder / PLAN} is damaged: it does not name methods; run the comparison again")
+            raise InputError(f"{self.folder / PLAN} is damaged: it lists no valid methods; run the comparison again")
 
     @cached_property
     def units(self) -> dict[str, list[Unit]]:
@@ -143,6 +145,7 @@ class Comparison:
         Parameters
         ----------
         metric : str
+            Name of a metric of bags.
 
         Returns
         -------
@@ -156,7 +159,7 @@ class Comparison:
             return [Pair(first, second, difference) for first, second, difference in pairs if difference is not None]
 
     def _report_invalid_units(self) -> AbstractContextManager[None]:
-        """Report units that do not fit together as an error of their folder."""
+        """Convert errors caused by inconsistent units to an InputError that names their folder."""
         return translate_errors(
             self.folder / UNITS, "has files that are not units of one comparison", "delete them and run it again"
         )
@@ -185,7 +188,7 @@ def _read_unit(path: Path) -> Unit:
 
 
 def _select_shared(first: list[Unit], second: list[Unit]) -> tuple[list[Unit], list[Unit]]:
-    """The units of two methods on the splits that both have completed."""
+    """Select the units of two methods on the splits that both have completed."""
     by_split = [{(unit["repeat"], unit["fold"]): unit for unit in units} for units in (first, second)]
     shared = sorted(by_split[0].keys() & by_split[1].keys())
     return [by_split[0][split] for split in shared], [by_split[1][split] for split in shared]

@@ -21,7 +21,7 @@ from bagwise.evaluation.protocol import (
     read_splits,
 )
 
-FOLDS = 10  # by default, for data without test bags of its own
+FOLDS = 10  # default for data without its own test bags
 ADJUSTMENTS = ("temperature", "threshold")
 
 
@@ -39,21 +39,24 @@ class ComparisonPlan(NamedTuple):
     selection : dict of str to dict
         Parameter grids of the methods whose parameters are selected within the training bags.
     folds : int or None
-        None for the data set's own test bags (ten folds if it has none), a hold-out, or splits from files.
+        Number of folds. None for the data set's own test bags (ten folds if it has none), a hold-out, or splits from
+        files.
     repeats : int
+        Number of repeats.
     hold_out : float or None
         Share of the bags to hold out, instead of folds.
     splits : list of str
         Split files, instead of folds.
     adjust : list of str
-        "temperature" and "threshold", where they are fitted within the training bags.
+        Which of "temperature" and "threshold" are fitted within the training bags.
     ensemble : int
         Number of copies of each method with different seeds, whose predictions are averaged; 1 for no ensemble.
     grouped : bool
         Whether the bags of a group stay together.
     seed : int
+        Seed of folds and methods.
     peeking : bool, default=False
-        Whether networks choose their epoch on the test bags, only to show how misleading such numbers are.
+        Whether networks choose their epoch on the test bags, only to show how optimistic such metrics are.
     """
 
     data: str
@@ -72,7 +75,7 @@ class ComparisonPlan(NamedTuple):
 
     @property
     def n_folds(self) -> int:
-        """Number of fits of a method per repeat; one with a hold-out or with test bags that come with the data."""
+        """Number of fits per method and repeat; one for a hold-out or for data with its own test bags."""
         if self.splits:
             return len(self.splits)
         if self.hold_out is not None:
@@ -114,7 +117,8 @@ def make_plan(
     folds : int, default=None
         Number of folds. None uses the data set's own test bags, or ten folds if it has none.
     repeats : int, default=1
-        Each repeat has different folds; with the data set's own test bags, different seeds of the methods.
+        Number of repeats. Each has different folds or, with the data set's own test bags, different seeds of the
+        methods.
     hold_out : float, default=None
         Share of the bags to hold out, instead of folds.
     splits : sequence of str, default=()
@@ -174,9 +178,9 @@ def make_plan(
 
 
 def _check_protocol(folds: int | None, repeats: int, hold_out: float | None, splits: Sequence[str]) -> None:
-    """Reject two protocols at once, one of which would be ignored."""
+    """Reject more than one protocol, because all but one would be ignored."""
     if sum((folds is not None, hold_out is not None, bool(splits))) > 1:
-        raise InputError("--folds, --hold-out and --splits exclude each other; give one of them")
+        raise InputError("--folds, --hold-out and --splits are mutually exclusive; give one of them")
     if splits and repeats != 1:
         raise InputError("splits from files cannot be repeated; leave --repeats out")
 
@@ -204,7 +208,7 @@ class ComparisonData(NamedTuple):
 def open_comparison_data(plan: ComparisonPlan) -> ComparisonData:
     """Open the data of a plan and make its splits.
 
-    The data set's own test bags are used if it has some and the plan names no other protocol.
+    The data set's own test bags are used if there are any and the plan specifies no other protocol.
     """
     source = open_source(plan.data, **plan.options)
     has_protocol = plan.folds is not None or plan.hold_out is not None or plan.splits
@@ -230,7 +234,7 @@ def _make_splits(plan: ComparisonPlan, bags: Bags) -> ComparisonData:
 
 
 def _use_own_test_bags(plan: ComparisonPlan, training: Bags, test: Bags) -> ComparisonData:
-    """One split, given by the data; repeats differ only in the seeds of the methods."""
+    """Use the data's own split; repeats differ only in the seeds of the methods."""
     bags = Bags.concatenate([training, test])
     rows = np.arange(len(bags))
     splits = [

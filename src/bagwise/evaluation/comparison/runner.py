@@ -1,7 +1,7 @@
-"""Running a comparison in its folder: every fit that is not yet there, in several processes, each written when done.
+"""Execution of a comparison: all missing fits are run in several processes, and each is written when it completes.
 
-The plan is written first. A folder that has one already is resumed: methods and repeats may be added, everything else
-must be the same.
+The plan is written first. If the folder already has a plan, the comparison is resumed: methods and repeats may be
+added, everything else must be the same.
 """
 
 import hashlib
@@ -49,7 +49,7 @@ def compare_methods(
     plan: ComparisonPlan,
     *,
     workers: int | DaskCluster = 1,
-    progress: Callable[[int, int], None] = lambda done, of: None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Comparison:
     """Run a comparison in a folder, or resume it.
 
@@ -61,12 +61,13 @@ def compare_methods(
         See ``make_plan``.
     workers : int or DaskCluster, default=1
         Number of processes on this machine, or a Dask cluster. Results do not depend on it.
-    progress : callable, default: does nothing
+    progress : callable, optional
         Called as ``progress(done, total)`` after every fit.
 
     Returns
     -------
     Comparison
+        The completed comparison.
 
     Raises
     ------
@@ -89,7 +90,7 @@ def compare_methods(
 
 
 def _check_class_support(plan: ComparisonPlan, data: ComparisonData) -> None:
-    """Reject methods for two classes on data with more, before anything is fitted."""
+    """Reject binary methods on data with more than two classes, before anything is fitted."""
     n_classes = len(np.unique(data.labels))
     binary = [name for name in plan.methods if not get_tags(build_estimator(plan, name)).classifier_tags.multi_class]
     if n_classes > 2 and binary:
@@ -106,28 +107,28 @@ def _check_folder(folder: Path) -> None:
 
 
 def _write_plan(folder: Path, plan: ComparisonPlan, data: ComparisonData) -> None:
-    """Write the plan, or check that it agrees with the one that is there and extend that one."""
-    wanted: dict[str, Any] = {
+    """Write the plan, or check that it agrees with the stored plan and extend that one."""
+    requested: dict[str, Any] = {
         "plan": plan._asdict(),
         "bags": fingerprint_bags(data.bags, data.labels),
         "first_splits": _hash_first_splits(data.splits),
     }
     path = folder / PLAN
     if not (path.exists() and any((folder / UNITS).rglob("*.json"))):
-        write_json(path, wanted)
+        write_json(path, requested)
         write_json(folder / ENVIRONMENT, describe_environment())
         return
     stored = read_json(path)
-    _check_same_comparison(folder, stored, wanted)
+    _check_same_comparison(folder, stored, requested)
     if (folder / MANIFEST).exists() and (damage := find_damage(folder)):
         raise InputError(
             f"{folder} is damaged: {'; '.join(damage[:3])}; restore it from a copy, or choose a new folder"
         )
-    _extend_plan(folder, stored, {**wanted, "plan": _merge_plans(stored["plan"], wanted["plan"])})
+    _extend_plan(folder, stored, {**requested, "plan": _merge_plans(stored["plan"], requested["plan"])})
 
 
 def _hash_first_splits(splits: list[Split]) -> str:
-    """Hash the splits of the first repeat: split files may change while keeping their names."""
+    """Hash the splits of the first repeat, because split files may change under the same name."""
     digest = hashlib.sha256()
     for split in splits:
         if split.repeat == 0:
@@ -135,23 +136,23 @@ def _hash_first_splits(splits: list[Split]) -> str:
     return digest.hexdigest()
 
 
-def _check_same_comparison(folder: Path, stored: Any, wanted: dict[str, Any]) -> None:
+def _check_same_comparison(folder: Path, stored: Any, requested: dict[str, Any]) -> None:
     """Reject a plan that differs from the stored one in more than additional methods and repeats."""
     if not isinstance(stored, dict) or not isinstance(stored.get("plan"), dict):
         raise InputError(f"{folder / PLAN} is damaged; run the comparison again in a new folder")
-    before, now = stored["plan"], wanted["plan"]
+    before, now = stored["plan"], requested["plan"]
     known = {**ComparisonPlan._field_defaults, **before}  # plans written before a field existed lack it
     if any(known.get(name) != now[name] for name in now if name not in MAY_DIFFER) or not _methods_agree(before, now):
         differing = "methods, data or folds"
-    elif stored.get("bags") != wanted["bags"]:
+    elif stored.get("bags") != requested["bags"]:
         differing = "bags"
-    elif stored.get("first_splits") != wanted["first_splits"]:
+    elif stored.get("first_splits") != requested["first_splits"]:
         differing = "splits"
     else:
         return
     raise InputError(
-        f"{folder} has a comparison of other {differing}; repeat its command to resume it (methods and repeats may be "
-        "added), or choose a new folder"
+        f"{folder} has a comparison with different {differing}; repeat its command to resume it (methods and repeats "
+        "may be added), or choose a new folder"
     )
 
 
@@ -165,18 +166,18 @@ def _methods_agree(before: dict[str, Any], now: dict[str, Any]) -> bool:
 
 
 def _merge_plans(before: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
-    """One plan for the completed and the requested fits."""
+    """Return one plan for the completed and the requested fits."""
     merged = {name: {**before[name], **now[name]} for name in ("methods", "selection")}
     return {**now, **merged, "repeats": max(before["repeats"], now["repeats"])}
 
 
-def _extend_plan(folder: Path, stored: dict[str, Any], wanted: dict[str, Any]) -> None:
-    """Write the extended plan; at no moment does the manifest describe another plan than the one that is there."""
-    if stored == wanted:
+def _extend_plan(folder: Path, stored: dict[str, Any], requested: dict[str, Any]) -> None:
+    """Write the extended plan; the manifest never describes a plan other than the one in the folder."""
+    if stored == requested:
         return
     if (folder / MANIFEST).exists():
         write_manifest(folder, KIND, passing={PLAN, *list_pages(folder)})
-    write_json(folder / PLAN, wanted)
+    write_json(folder / PLAN, requested)
 
 
 class PendingUnit(NamedTuple):

@@ -1,4 +1,4 @@
-"""A comparison as tables: rows for csv and for the screen, and a LaTeX table."""
+"""Tables of a comparison: rows for csv files and the terminal, and a LaTeX table."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -28,16 +28,17 @@ LATEX_ESCAPES = {
 
 
 def choose_metrics(part: str) -> dict[str, str]:
-    """Return the metrics of a part that tables show.
+    """Return the metrics of a part that are shown in tables.
 
     Parameters
     ----------
     part : {"bags", "groups", "weights", "scores"}
+        See ``PARTS``.
 
     Returns
     -------
     dict of str to str
-        Title of each metric.
+        Title of each metric, by name.
     """
     names, descriptions = (SHOWN_METRICS, METRICS) if part in ("bags", "groups") else (SHOWN_KEY_METRICS, KEY_METRICS)
     return {name: descriptions[name][0] for name in names}
