@@ -1,6 +1,9 @@
 """Ranks: reductions over processes, and the assignment of bags to them."""
 
 import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -43,6 +46,33 @@ def test_join_ranks_uses_an_existing_group_and_does_not_destroy_it(monkeypatch, 
         assert distributed.is_initialized()
     finally:
         distributed.destroy_process_group()
+
+
+COUNT_THREADS = """
+import os
+import torch
+from bagwise.parallel import join_ranks
+
+before = os.listdir("/proc/self/task")
+with join_ranks() as ranks:
+    parameter = torch.nn.Parameter(torch.ones(2))
+    optimizer = torch.optim.Adam([parameter])
+    parameter.grad = ranks.sum_over_processes(torch.ones(2))
+    optimizer.step()
+    during = os.listdir("/proc/self/task")
+assert len(during) > len(before) and os.listdir("/proc/self/task") == before, (before, during)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="threads are counted in /proc")
+def test_join_ranks_ends_its_threads(tmp_path):
+    """A thread that outlives the group can abort the process when the interpreter ends."""
+    script = tmp_path / "count_threads.py"
+    script.write_text(COUNT_THREADS)
+    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", str(script)]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=240)
+    assert ended.returncode == 0, ended.stderr
 
 
 def test_broadcast_sends_the_text_of_the_first_rank():

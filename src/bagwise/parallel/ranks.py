@@ -151,6 +151,10 @@ def join_ranks() -> Iterator[Ranks]:
     if int(os.environ.get("WORLD_SIZE", "1")) == 1 or distributed.is_initialized():
         yield get_ranks()
         return
+    # The first step of an optimizer imports torch._dynamo. If that happens while a process group exists, the group is
+    # never freed, and its threads may abort the process when the interpreter ends.
+    import torch._dynamo
+
     if torch.cuda.is_available():
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
     distributed.init_process_group("cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo")
