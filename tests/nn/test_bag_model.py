@@ -1,4 +1,4 @@
-"""Models are compositions θ(X) = g( σ( f(x₁), …, f(x_K) ) )."""
+"""Tests of models as compositions θ(X) = g( σ( f(x₁), …, f(x_K) ) )."""
 
 import pytest
 import torch
@@ -53,7 +53,7 @@ def test_arrange_embedding_level_pools_embeddings_then_classifies(parts):
     )
 
 
-def test_arrange_embedding_level_with_attention_is_its_formula(parts):
+def test_arrange_embedding_level_with_attention_matches_its_formula(parts):
     encoder, classifier, x = parts
     attention = Attention(4, 5).double()
     scores, weights = arrange_embedding_level(encoder, attention, classifier)(x, OFFSETS)
@@ -72,7 +72,7 @@ def test_arrange_instance_level_classifies_then_pools_scores(parts):
 
 
 @pytest.mark.parametrize("heads", [1, 3])
-def test_arrange_instance_level_with_attention_averages_scores_with_weights_of_the_embeddings(parts, heads):
+def test_arrange_instance_level_with_attention_averages_scores_by_weights_from_embeddings(parts, heads):
     encoder, classifier, x = parts
     attention = GatedAttention(4, 5, heads).double()
     scores, weights = arrange_instance_level(encoder, attention, classifier)(x, OFFSETS)
@@ -87,7 +87,7 @@ def test_arrange_instance_level_with_attention_averages_scores_with_weights_of_t
 
 
 @pytest.mark.parametrize("pooling", ["attention", "max", "mean", "gated_attention"])
-def test_build_bag_model_at_both_levels_agrees_for_bags_of_one_instance(pooling):
+def test_build_bag_model_gives_equal_scores_at_both_levels_for_bags_of_one_instance(pooling):
     x, offsets = torch.randn(6, 3, dtype=torch.float64), torch.arange(7)
     embedding, instance = (build(pooling=pooling, level=level).double().eval() for level in ("embedding", "instance"))
     classifier = instance.pooling.classifier if "attention" in pooling else instance.encoder[-1]
@@ -161,7 +161,7 @@ def test_build_bag_model_uses_the_default_dropout_of_the_encoder_unless_given(dr
     assert rates == {expected}
 
 
-def test_build_bag_model_has_the_scores_of_the_likelihood():
+def test_build_bag_model_has_the_number_of_scores_of_the_likelihood():
     x = torch.randn(8, 3)
     assert build().eval()(x, OFFSETS).scores.shape == (3, 1)
     assert build(likelihood=Categorical(4)).eval()(x, OFFSETS).scores.shape == (3, 4)
@@ -185,10 +185,10 @@ def test_build_bag_model_rejects_unknown_names_with_a_suggestion(changes, messag
         build(**changes)
 
 
-def test_build_bag_model_rejects_an_encoder_that_cannot_read_the_instances():
-    with pytest.raises(InputError, match=r"the encoder cannot read instances of shape \(3,\): "):
+def test_build_bag_model_rejects_an_encoder_that_cannot_be_applied_to_the_instances():
+    with pytest.raises(InputError, match=r"the encoder cannot be applied to instances of shape \(3,\): "):
         build(encoder=nn.Linear(5, 4))
-    with pytest.raises(InputError, match=r"the encoder cannot read instances of shape \(1, 28, 28\): "):
+    with pytest.raises(InputError, match=r"the encoder cannot be applied to instances of shape \(1, 28, 28\): "):
         build((28, 28), encoder=nn.Linear(5, 4))
 
 

@@ -1,4 +1,4 @@
-"""Connections against a direct transcription of Wang et al. (2018)."""
+"""Comparison of connections with a direct implementation of Wang et al. (2018)."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ def build(connections, likelihood, pooling="max"):
 
 
 def pool_layers(model):
-    """The maximum of each unit, computed bag by bag and layer by layer."""
+    """Return the maximum of each unit, computed bag by bag and layer by layer."""
     pooled = []
     for bag in BAGS:
         values, layers = torch.tensor(bag), []
@@ -103,7 +103,7 @@ def test_connections_are_trained_saved_and_loaded_like_other_models(tmp_path, co
     ],
     ids=str,
 )
-def test_check_connection_rejects_impossible_combinations(parameters, message):
+def test_check_connection_rejects_unsupported_combinations(parameters, message):
     bags = Bags.from_list([RANDOM.normal(size=(3, 5)) for _ in range(4)])
     with pytest.raises(InputError, match=message):
         BagClassifier(**{"connections": "residual", "epochs": 1, **parameters}).fit(bags, [0, 1, 0, 1])

@@ -28,14 +28,14 @@ def test_set_stream_position_numbers_the_random_modules_and_resets_their_uses():
 
 
 def mask(p=0.5, position=None, rows=64, shape=(10,), layer=0):
-    """The mask of the given layer, as dropout of ones."""
+    """Return the mask of the given layer, as the dropout of ones."""
     layers = nn.Sequential(*(Dropout(p) for _ in range(layer + 1))).train()
     set_stream_position(layers, position or StreamPosition(seed=5, step=0))
     return layers[layer](torch.ones(rows, *shape))
 
 
 @pytest.mark.parametrize("p", [0.1, 0.5, 0.9])
-def test_dropout_drops_a_share_p_and_scales_the_rest(p):
+def test_dropout_drops_values_with_probability_p_and_scales_the_rest(p):
     masked = mask(p, rows=2000, shape=(50,))
     dropped = (masked == 0).double().mean()
     assert abs(dropped - p) < 5 * (p * (1 - p) / 100_000) ** 0.5
@@ -43,7 +43,7 @@ def test_dropout_drops_a_share_p_and_scales_the_rest(p):
     assert masked.mean() == pytest.approx(1, abs=5 * (p / (1 - p) / 100_000) ** 0.5)
 
 
-def test_dropout_scales_or_drops_values_and_gradients_alike():
+def test_dropout_applies_the_same_mask_to_values_and_gradients():
     layer = Dropout(0.25).train()
     set_stream_position(layer, StreamPosition(5, 0))
     values = torch.randn(40, 6, dtype=torch.float64, requires_grad=True)
@@ -71,7 +71,7 @@ def test_dropout_mask_does_not_depend_on_earlier_random_numbers():
 
 @settings(max_examples=30, deadline=None, derandomize=True)
 @given(st.integers(2, 50), st.integers(0, 1000), st.sampled_from([(1,), (9,), (3, 4, 4)]), st.data())
-def test_dropout_mask_of_pieces_is_that_of_the_whole_batch(rows, step, shape, data):
+def test_dropout_masks_of_pieces_equal_the_mask_of_the_whole_batch(rows, step, shape, data):
     cut = data.draw(st.integers(1, rows - 1))
     whole = mask(position=StreamPosition(5, step), rows=rows, shape=shape)
     first = mask(position=StreamPosition(5, step), rows=cut, shape=shape)
@@ -92,7 +92,7 @@ def test_dropout_masks_of_different_seeds_steps_layers_and_rows_are_independent(
     assert (agreement - 0.5).abs().max() < 0.1
 
 
-def test_dropout_outside_a_run_is_that_of_torch():
+def test_dropout_outside_a_run_equals_the_dropout_of_torch():
     values, layer = torch.randn(50, 4), Dropout(0.3).train()
     set_stream_position(layer, StreamPosition(5, 0))
     set_stream_position(layer, None)
@@ -102,14 +102,14 @@ def test_dropout_outside_a_run_is_that_of_torch():
     assert torch.equal(own, torch.dropout(values, 0.3, True))
 
 
-def test_dropout_used_several_times_has_a_mask_for_each_use_and_reproduces_them():
+def test_dropout_called_several_times_has_one_reproducible_mask_per_call():
     def masks(position, rows=64):
         set_stream_position(layer, position)
         return [layer(torch.ones(rows, 10)) for _ in range(3)]
 
     layer = Dropout(0.5).train()
     whole = masks(StreamPosition(5, 0))
-    assert torch.equal(whole[0], mask())  # the first use is that of a module used once
+    assert torch.equal(whole[0], mask())  # the first call has the mask of a module that is called once
     for first, second in combinations(whole, 2):
         assert abs((first == second).float().mean() - 0.5) < 0.1
     assert all(map(torch.equal, masks(StreamPosition(5, 0)), whole))
@@ -117,7 +117,7 @@ def test_dropout_used_several_times_has_a_mask_for_each_use_and_reproduces_them(
     assert all(map(torch.equal, [torch.cat(parts) for parts in pieces], whole))
 
 
-def test_dropout_in_evaluation_mode_does_not_count_as_a_use():
+def test_dropout_in_evaluation_mode_is_not_counted_as_a_use():
     layer = Dropout(0.5).train()
     set_stream_position(layer, StreamPosition(5, 0))
     layer.eval()(torch.ones(64, 10))
@@ -125,6 +125,6 @@ def test_dropout_in_evaluation_mode_does_not_count_as_a_use():
 
 
 @pytest.mark.parametrize("p", [-0.1, 1.0, 1.5, float("nan"), float("inf"), "x", None, True])
-def test_dropout_rejects_an_impossible_probability(p):
+def test_dropout_rejects_an_invalid_probability(p):
     with unchecked(), pytest.raises(InputError, match=r"dropout .*number at least 0 and below 1"):
         Dropout(p)

@@ -1,4 +1,4 @@
-"""The encoders are the networks of the paper's appendix."""
+"""Tests that the encoders are the networks in the appendix of Ilse et al. (2018)."""
 
 import math
 
@@ -12,7 +12,7 @@ from bagwise.nn.encoders import ENCODERS, choose_encoder, identity, initialize_w
 
 
 def describe_layers(encoder):
-    """Layers in the notation of the appendix."""
+    """Return the layers in the notation of the appendix."""
     layers = []
     for layer in encoder:
         if isinstance(layer, nn.Linear):
@@ -61,7 +61,7 @@ def test_nucleus_cnn_is_the_network_of_the_paper_for_histopathology():
     )
 
 
-def test_lenet_with_max_pooling_before_relu_equals_the_order_of_the_appendix():
+def test_lenet_with_max_pooling_before_relu_equals_relu_before_max_pooling():
     encoder = lenet((1, 28, 28)).double()
     first, second, last = (layer for layer in encoder if isinstance(layer, nn.Conv2d | nn.Linear))
     appendix = nn.Sequential(
@@ -76,7 +76,7 @@ def test_lenet_with_max_pooling_before_relu_equals_the_order_of_the_appendix():
         torch.testing.assert_close(own, expected, rtol=1e-12, atol=1e-12)
 
 
-def test_mlp_is_its_formula():
+def test_mlp_matches_its_formula():
     encoder = mlp((3,), widths=(4, 2)).double().eval()
     first, second = (layer for layer in encoder if isinstance(layer, nn.Linear))
     x = torch.randn(5, 3, dtype=torch.float64)
@@ -109,7 +109,7 @@ def test_encoders_encode_each_instance_separately(name):
 
 
 @pytest.mark.parametrize("encoder", [mlp((50,)), lenet((1, 28, 28)), nucleus_cnn((3, 27, 27))])
-def test_initialize_weights_is_glorot_uniform_with_zero_biases(encoder):
+def test_initialize_weights_uses_glorot_uniform_weights_and_zero_biases(encoder):
     initialize_weights(encoder, torch.Generator().manual_seed(5))
     for layer in encoder.modules():
         if isinstance(layer, nn.Linear | nn.Conv2d):
@@ -143,7 +143,7 @@ def test_initialize_weights_depends_on_the_generator_only(name):
 
 @pytest.mark.parametrize("name", ["lenet", "nucleus cnn"])
 @pytest.mark.parametrize("shape", [(1, 15, 28), (3, 28, 15), (3, 8, 8), (166,)])
-def test_lenet_and_nucleus_cnn_reject_images_that_are_too_small_and_vectors(name, shape):
+def test_lenet_and_nucleus_cnn_reject_vectors_and_images_that_are_too_small(name, shape):
     sizes = "×".join(map(str, shape))
     with pytest.raises(
         InputError,

@@ -1,4 +1,4 @@
-"""Stored instances become encoder input."""
+"""Tests of the conversion of stored instances to encoder input."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def standardize(instances):
 
 
 @pytest.mark.parametrize("rows_at_once", [1, 7, 99, 100, 101, 1 << 14])
-def test_fit_scaling_of_vectors_agrees_with_numpy_for_any_pieces(monkeypatch, rows_at_once):
+def test_fit_scaling_of_vectors_agrees_with_numpy_for_any_piece_size(monkeypatch, rows_at_once):
     monkeypatch.setattr(preprocessing, "ROWS_AT_ONCE", rows_at_once)
     instances = NOISE.normal(loc=[-3.0, 0.0, 200.0], scale=[0.1, 1.0, 30.0], size=(100, 3))
     preprocess = make_standardizing(instances)
@@ -64,7 +64,7 @@ def test_fit_scaling_only_centres_a_constant_feature(monkeypatch, value, rows_at
     preprocess = make_standardizing(instances)
     assert preprocess.scale[0] == 1
     centred = preprocess(torch.from_numpy(instances))[:, 0]
-    assert centred.abs().max() <= torch.finfo(torch.float32).eps * value  # the centre is a float32
+    assert centred.abs().max() <= torch.finfo(torch.float32).eps * value  # the centre is stored in float32
 
 
 def test_fit_scaling_only_centres_a_single_instance():
@@ -94,7 +94,7 @@ def test_preprocessing_statistics_are_part_of_the_state_dict():
 
 
 @pytest.mark.parametrize("channels", [1, 3, 4])
-def test_get_encoder_shape_rejects_channels_first_with_the_fix(channels):
+def test_get_encoder_shape_rejects_channels_first_and_suggests_a_fix(channels):
     with pytest.raises(InputError, match=r"channels first; store images as .* np\.moveaxis\(images, 1, -1\)"):
         get_encoder_shape((channels, 28, 28))
     with pytest.raises(InputError, match="channels first"):

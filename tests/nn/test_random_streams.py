@@ -1,4 +1,4 @@
-"""Counter-based random numbers depend on (seed, purpose, position) only."""
+"""Tests that counter-based random numbers depend only on (seed, purpose, position)."""
 
 from itertools import pairwise
 
@@ -27,7 +27,7 @@ def test_random_bits_integers_and_generators_are_functions_of_the_position(seed,
 
 @laws
 @given(seeds, positions, st.integers(0, 10**6), st.integers(1, 60), st.integers(1, 40), st.data())
-def test_random_bits_of_pieces_are_those_of_the_whole(seed, position, first_row, rows, columns, data):
+def test_random_bits_of_pieces_equal_those_of_the_whole_array(seed, position, first_row, rows, columns, data):
     whole = random_bits(seed, Purpose.DROPOUT, position, first_row, (rows, columns))
     cuts = sorted(data.draw(st.sets(st.integers(1, rows - 1), max_size=6))) if rows > 1 else []
     pieces = [

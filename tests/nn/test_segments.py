@@ -1,4 +1,4 @@
-"""Reductions within bags: each equals a plain loop over bags, with its derivatives, for scores and bags of any size."""
+"""Comparison of reductions within bags, and of their derivatives, with loops over bags."""
 
 import math
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""Stain and colour operations: exact inverses, and agreement with scikit-image."""
+"""Tests of stain and colour operations: exact inverses, and agreement with scikit-image."""
 
 import numpy as np
 import pytest
@@ -71,7 +71,7 @@ def test_normalize_colour_gives_the_mean_and_deviation_of_the_target():
     torch.testing.assert_close(deviation, torch.tensor(target.deviation).double().expand(4, 3), atol=1e-2, rtol=0)
 
 
-def test_normalize_colour_neither_counts_nor_changes_white_pixels():
+def test_normalize_colour_ignores_white_pixels_and_does_not_change_them():
     tissue = torch.from_numpy(np.random.default_rng(1).normal((150, 110, 160), 12, (1, 20, 20, 3))).float()
     half_white = tissue.clone()
     half_white[:, 10:] = 240

@@ -36,7 +36,7 @@ def test_apply_protocol_peeks_at_test_bags_only_with_test_fold():
     assert all(plan.peeking for setting in settings for plan in setting.plans)
 
 
-def test_apply_protocol_refuses_an_unknown_name():
+def test_apply_protocol_rejects_an_unknown_name():
     with pytest.raises(InputError, match="did you mean 'validation'"):
         apply_protocol("validaton", RECIPES["table1"].settings(1, True))
 

@@ -35,6 +35,6 @@ def test_read_published_has_only_numbers_of_the_paper(table):
         assert re.search(rf"{number.mean:.3f}\$\\pm\$({error})", printed), number
 
 
-def test_read_published_refuses_an_unknown_table_by_name():
+def test_read_published_rejects_an_unknown_table_by_name():
     with pytest.raises(KeyError, match="no table 'table9'"):
         read_published("table9")

@@ -100,7 +100,7 @@ def test_make_tissue_settings_ensemble_has_three_networks_with_gated_attention(n
     single, member = build_estimator(plan, "gated attention").get_params(), ensemble.estimator.get_params()
     differing = {key: (single[key], member[key]) for key in single if single[key] != member[key]}
     assert differing == {"augmentation": ("histology", "auto")}
-    assert choose_augmentation((27, 27, 3)) == "histology", "the meaning of auto for these images"
+    assert choose_augmentation((27, 27, 3)) == "histology", "auto selects histology for these images"
     assert "bagwise ensemble" not in RECIPES[name].settings(1, True)[0].plans[0].methods
 
 

@@ -53,7 +53,7 @@ def test_reproduce_experiment_writes_the_quick_version_to_another_folder(tmp_pat
     assert folder == tmp_path / "tiny-quick"
 
 
-def test_reproduce_experiment_refuses_a_protocol_without_networks(tmp_path):
+def test_reproduce_experiment_rejects_a_protocol_without_networks(tmp_path):
     with pytest.raises(InputError, match=r"none of the methods is a network.*'validation'; leave --protocol out"):
         reproduce_experiment(tmp_path, "tiny", repeats=1, protocol="validation")
 
@@ -72,7 +72,7 @@ def test_choose_settings_selects_settings_and_methods_by_name():
         ("tabel1", False, [], "'tabel1'.*did you mean 'table1'"),
     ],
 )
-def test_choose_settings_refuses_unknown_names(experiment, quick, only, message):
+def test_choose_settings_rejects_unknown_names(experiment, quick, only, message):
     with pytest.raises(InputError, match=message):
         choose_settings(experiment, 1, quick, only)
 

@@ -124,7 +124,7 @@ def test_read_results_marks_incomplete_repeats(folder, tmp_path):
     shutil.copytree(folder / "musk1", tmp_path / "musk1")
     draw = tmp_path / "musk1" / "draw-0"
     (draw / "units" / "MI-Kernel" / "001-002.json").unlink()
-    (draw / "manifest.json").unlink()  # written at the end
+    (draw / "manifest.json").unlink()  # it is written after the last unit
     results = {result.method: result for result in read_bag_results(tmp_path, RECIPE, MUSK1)}
     assert (results["MI-Kernel"].complete, results["naive"].complete) == (False, True)
     assert results["MI-Kernel"].overlaps is None

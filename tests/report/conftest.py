@@ -1,4 +1,4 @@
-"""Fixtures of the report tests: a summary, a run with three classes, and the files of a run read without bagwise."""
+"""Fixtures of the report tests: a summary, a run with three classes, and a reader of run files without bagwise."""
 
 import csv
 import json
@@ -35,7 +35,7 @@ def three_classes_run(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def read_files():
-    """A function that reads rows, weights and metrics of a run without bagwise."""
+    """Return a function that reads the rows, weights and metrics of a run without bagwise."""
 
     def read(run):
         with (run.folder / "predictions.csv").open(newline="") as stream:

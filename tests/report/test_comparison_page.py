@@ -18,8 +18,8 @@ def test_write_comparison_page_is_self_contained_and_shows_every_method(tmp_path
     assert "2 methods on needles" in page
 
 
-def test_write_comparison_page_names_the_intervals(tmp_path):
-    """Folds have intervals by the corrected error, one test set has bootstrap intervals."""
+def test_write_comparison_page_states_how_intervals_are_computed(tmp_path):
+    """Intervals over folds use the corrected error; intervals over a single test set are bootstrapped."""
     methods = {"naive": {}}
     folds = compare_methods(tmp_path / "folds", make_plan("needles", methods, options={"n_bags": 20}, folds=2))
     assert "corrected resampled standard error" in write_comparison_page(folds).read_text()

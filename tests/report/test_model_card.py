@@ -124,3 +124,6 @@ def test_render_card_states_how_the_epoch_was_chosen(card):
     assert "trained to the last epoch" in render_card(card)
     validated = render_card({**card, "protocol": {**card["protocol"], "validated": True, "best_epoch": 7}})
     assert "the epoch (7) was chosen on validation bags" in validated
+    averaged = render_card({**card, "protocol": {**card["protocol"], "averaged_epochs": 5}})
+    assert "parameters averaged over the last 5 epochs" in averaged
+    assert "the last epoch;" not in averaged

@@ -58,5 +58,5 @@ def test_find_notable_bags_counts_instances_that_are_not_shown(three_classes_run
     bags = [bag for group in summarise_run(three_classes_run)["notable_bags"] for bag in group["bags"]]
     assert all(len(bag["instances"]) == min(bag["n_instances"], MAX_INSTANCES) for bag in bags)
     assert any(bag["left_out"]["n_instances"] > 0 for bag in bags)
-    assert all(bag["left_out"]["n_key"] is None for bag in bags)  # there are no instance labels
+    assert all(bag["left_out"]["n_key"] is None for bag in bags)  # the bags have no instance labels
     assert all(instance["picture"] is None for bag in bags for instance in bag["instances"])

@@ -4,7 +4,7 @@ import pytest
 from bagwise.report.page_templates import fill_template, format_interval, format_number, format_share
 
 
-def test_fill_template_escapes_text_and_refuses_undefined_variables(monkeypatch):
+def test_fill_template_escapes_text_and_rejects_undefined_variables(monkeypatch):
     templates = {"page": "<p>{{ text }} {{ value|number }}</p>"}
     monkeypatch.setattr("bagwise.report.page_templates.PackageLoader", lambda *folder: jinja2.DictLoader(templates))
     assert fill_template("page", text="<b>", value=0.5) == "<p>&lt;b&gt; 0.500</p>"

@@ -77,3 +77,9 @@ def test_render_figures_states_why_an_epoch_was_kept(summary, validated, reason)
     metadata = summary["metadata"] | {"best_epoch": 2, "validated": validated}
     caption = render_by_title(summary | {"metadata": metadata})["Learning curves"].caption
     assert caption == f"The parameters of epoch 2 (dashed) were kept: {reason}."
+
+
+def test_render_figures_states_that_epochs_were_averaged(summary):
+    metadata = summary["metadata"] | {"averaged_epochs": 5}
+    caption = render_by_title(summary | {"metadata": metadata})["Learning curves"].caption
+    assert caption == "The parameters are the average of the last 5 epochs."

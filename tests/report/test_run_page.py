@@ -69,7 +69,7 @@ def page(run):
 
 @pytest.fixture(scope="module")
 def hostile_page(tmp_path_factory):
-    """A page of three classes on which every name is an attack."""
+    """A page of three classes in which every name attempts to inject markup."""
     labels = np.array([f"{SCRIPT} $\\frac {letter}" for letter in "abc"] * 8)
     names = np.array([f'"><img src=x onerror=alert({number})>{SCRIPT}' for number in range(24)])
     run = train(tmp_path_factory.mktemp("hostile"), make_bags(labels, names=names))
@@ -175,7 +175,7 @@ def test_write_report_with_photographs_is_smaller_than_two_megabytes(tmp_path):
     assert "data:image/jpeg" in (run.folder / "report.html").read_text(encoding="utf-8")
 
 
-def test_write_report_refuses_an_unwritable_path_before_summarising(digits_run, tmp_path, monkeypatch):
+def test_write_report_rejects_an_unwritable_path_before_summarising(digits_run, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setattr("bagwise.report.run_page.summarise_run", None)
     with pytest.raises(InputError, match=r"report\.html"):

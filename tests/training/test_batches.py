@@ -46,7 +46,7 @@ def test_group_by_rows_covers_all_bags_in_order_and_limits_the_rows(sizes, max_r
 
 
 def bags_of_row_numbers(sizes):
-    """Bags whose instances are their row numbers."""
+    """Return bags whose instances are their row numbers."""
     return Bags(np.arange(sum(sizes), dtype=float)[:, None], np.cumsum([0, *sizes]))
 
 

@@ -85,7 +85,7 @@ def test_restore_of_channels_last_weights_gives_the_same_next_step(tmp_path, opt
 
 
 class TiedLayers(nn.Module):
-    """Two layers that share one weight, as a custom encoder may have."""
+    """Two layers that share one weight, as in some custom encoders."""
 
     def __init__(self):
         super().__init__()
@@ -106,7 +106,7 @@ def test_restore_keeps_tied_weights_tied(tmp_path):
 
 
 def test_restore_of_bfloat16_weights_gives_the_same_weights(tmp_path):
-    """NumPy has no bfloat16."""
+    """Bytes have to be hashed without NumPy arrays of this dtype, because NumPy has no bfloat16."""
     checkpoint = Checkpoint(tmp_path / "state", {})
     state = make_state(model=nn.Linear(3, 2).bfloat16())
     checkpoint.save(state)

@@ -32,7 +32,7 @@ NEEDLES = load_dataset("needles", n_bags=60)
 
 @pytest.fixture(autouse=True)
 def _disable_onednn(monkeypatch):
-    """Products of oneDNN in bfloat16 may terminate a process in a virtual machine; torch's own are slow but safe."""
+    """Disable oneDNN: its bfloat16 products may terminate a process in a virtual machine; torch's are slow but safe."""
     monkeypatch.setattr(torch.backends.mkldnn, "enabled", False)
 
 
@@ -97,7 +97,7 @@ def make_model_and_bags(n_rows=50):
 
 
 def compute_gradient(model, bags, precision, memory=np.inf):
-    """The gradient of one step of the engine with learning rate zero."""
+    """Return the gradient of one step of the engine with learning rate zero."""
     problem = TrainingProblem(
         model=model,
         likelihood=Bernoulli(),
@@ -118,7 +118,7 @@ def test_half_precision_encoder_multiplies_in_bfloat16_and_returns_float32():
     embeddings = HalfPrecisionEncoder(layer, "cpu")(rows)
     assert embeddings.dtype == torch.float32
     torch.testing.assert_close(embeddings, expected.float(), rtol=1e-2, atol=1e-2)
-    assert torch.equal(embeddings, embeddings.bfloat16().float()), "the products have eight bits"
+    assert torch.equal(embeddings, embeddings.bfloat16().float()), "the products have the precision of bfloat16"
     assert not torch.equal(embeddings, layer(rows))
 
 
@@ -140,7 +140,7 @@ def test_mixed_precision_gradient_differs_from_the_exact_one_by_the_rounding_of_
 
 
 def test_mixed_precision_gradient_in_pieces_is_that_of_the_whole_batch():
-    """That of the encoder is a sum in bfloat16 over all rows, or over the rows of each piece."""
+    """The gradient of the encoder is summed in bfloat16, over all rows or over the rows of each piece."""
     model, bags = make_model_and_bags(n_rows=1500)
     whole = compute_gradient(model, bags, "mixed")
     pieces = compute_gradient(model, bags, "mixed", memory=1.0)
@@ -153,7 +153,7 @@ def test_mixed_precision_gradient_in_pieces_is_that_of_the_whole_batch():
 
 
 def test_mixed_precision_training_is_repeatable_and_predicts_in_full_precision(monkeypatch):
-    monkeypatch.setattr(choice, "check_precision", lambda precision, device: None)  # allow it on the CPU
+    monkeypatch.setattr(choice, "check_precision", lambda precision, device: None)  # allow mixed precision on the CPU
     first, second, full = (
         BagClassifier(
             epochs=20, batch_size=8, learning_rate=5e-3, engine="torch", precision=precision, random_state=0

@@ -23,6 +23,6 @@ def test_describe_environment_describes_the_given_device(monkeypatch):
 
 
 @pytest.mark.parametrize("kind", ["cuda", "mps"])
-def test_describe_repeatability_promises_the_same_bits_on_the_cpu_only(kind):
+def test_describe_repeatability_is_bitwise_on_the_cpu_only(kind):
     assert "the last bits may differ" in describe_repeatability(torch.device(kind))
-    assert describe_repeatability(torch.device("cpu")).startswith("the same bits")
+    assert describe_repeatability(torch.device("cpu")).startswith("bitwise identical")

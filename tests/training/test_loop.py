@@ -44,7 +44,7 @@ def make_model(width, dtype=torch.float32):
 
 
 def test_run_with_full_batches_is_gradient_descent_on_the_mean_loss():
-    """Three epochs of SGD in float64 against a plain transcription with one bag at a time."""
+    """Compare three epochs of SGD in float64 with a plain implementation that processes one bag at a time."""
     bags = load_dataset("needles", n_bags=6, n_features=5).map(lambda rows: rows.astype(np.float64))
     trained, plain = make_model(5, torch.float64), make_model(5, torch.float64)
     settings = TrainingSettings(epochs=3, batch_size=6, optimizer="sgd", learning_rate=0.1, weight_decay=0.01)
@@ -95,7 +95,7 @@ class EncoderWithTorchDropout(nn.Module):
         return self.layers(values)
 
 
-RESUMED = {  # every stop, every encoder and every option in the quick form, all combinations in the long form
+RESUMED = {  # quick tests cover every stop, encoder and option; the full tests cover all combinations
     "mlp, validation": ("mlp", {"validation": 0.2}, [[3, 4, 11], [10]]),
     "custom, validation": ("custom", {"validation": 0.2}, [[7]]),
     "mlp, averaging": ("mlp", {"averaging": 0.7}, [[1], [20]]),
@@ -142,7 +142,7 @@ def test_run_with_validation_ends_with_the_weights_of_the_best_epoch():
     error = (model.predict(validation) != validation.labels).mean()
     loss = -np.log(probabilities[np.arange(20), validation.labels]).mean()
     assert loss + error == pytest.approx(min(criteria), abs=1e-5)
-    assert criteria[-1] > min(criteria), "the test needs a last epoch that is not the best"
+    assert criteria[-1] > min(criteria), "the last epoch must not be the best, otherwise this tests nothing"
 
 
 def test_run_with_patience_stops_early():
@@ -274,7 +274,7 @@ def test_run_stops_if_the_last_step_diverges(validation):
         model.fit(bags, bags.labels)
 
 
-def test_run_that_diverges_or_stops_around_a_divergence_keeps_the_last_good_checkpoint(tmp_path):
+def test_run_that_diverges_or_stops_near_a_divergence_keeps_the_last_good_checkpoint(tmp_path):
     """Weight decay makes the weights overflow within the fourth epoch, one step before the loss does."""
     bags, messages = load_dataset("needles", n_bags=24), []
     options = {"optimizer": "sgd", "momentum": 0.0, "learning_rate": 1.0, "weight_decay": 4.0, "dropout": 0.0}
@@ -291,13 +291,13 @@ def test_run_that_diverges_or_stops_around_a_divergence_keeps_the_last_good_chec
 
 
 class LostRanks(Ranks):
-    """A process that loses the others when all decide whether to stop."""
+    """A process that loses the other processes when they decide together whether to stop."""
 
     def any_process(self, flag):
         raise RankLostError
 
 
-def test_run_reports_a_lost_process_outside_the_engine_too():
+def test_run_reports_a_process_that_is_lost_outside_the_engine():
     bags = load_dataset("needles", n_bags=8)
     trainer = Trainer(
         model=make_model(bags.instances.shape[1]),

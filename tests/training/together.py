@@ -1,4 +1,4 @@
-"""Several ranks in one process: threads that wait for each other at every sum, as processes do."""
+"""Several ranks in one process, as threads that wait for each other at every sum."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -32,7 +32,7 @@ class ThreadRanks(Ranks):
 
 
 def together(size, work):
-    """The results of ``work(ranks)`` of all ranks, run at the same time."""
+    """Run ``work(ranks)`` for all ranks at the same time and return the results."""
     shared = SharedValues(size)
     with ThreadPoolExecutor(size) as pool:
         return list(pool.map(lambda number: work(ThreadRanks(number, shared)), range(size)))

@@ -1,4 +1,4 @@
-"""A viewer of two models of the same images, and an HTTP client."""
+"""Fixtures of the viewer tests: a session of two models on the same images, its server, and an HTTP client."""
 
 import httpx
 import pytest
@@ -15,7 +15,7 @@ def session(image_runs):
 
 @pytest.fixture(scope="session")
 def address(session):
-    """Address of a real server of the session."""
+    """Address of a running server of the session."""
     with served(session) as address:
         yield address
 

@@ -1,4 +1,4 @@
-"""A real server for the duration of a test."""
+"""A running server for the duration of a test."""
 
 import contextlib
 import threading
@@ -9,7 +9,7 @@ from bagwise.viewer.server import bind_port, get_address, make_server
 
 @contextlib.contextmanager
 def served(session):
-    """Serve a session on a free port; yields the address."""
+    """Serve a session on a free port and yield its address."""
     server = make_server(make_app(session))
     with bind_port(0) as listener:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})

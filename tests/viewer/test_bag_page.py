@@ -76,7 +76,7 @@ def test_describe_bag_without_positions_has_no_tile_grid(digits):
 
 
 def replace_bags(open_run, **fields):
-    """The same run, with other metadata of its bags."""
+    """Return the same run, with other metadata of its bags."""
     other = OpenRun(open_run.run)
     vars(other)["_opened"] = OpenedBags(open_run.opened.bags.replace(**fields), None)
     return other

@@ -1,4 +1,4 @@
-"""The page in a real browser: user actions and the resulting content of the screen."""
+"""Tests of the page in a browser: user actions and the resulting content of the screen."""
 
 import csv
 import io
@@ -29,7 +29,7 @@ SCATTERED_SIDE = 300  # side of tiles that are not on a grid, in level-0 pixels
 
 @pytest.fixture(scope="module")
 def scattered_run(tmp_path_factory):
-    """Features of tiles that are not on a grid, without a picture."""
+    """A run on features of tiles that are not on a grid, without pictures."""
     folder, rng = tmp_path_factory.mktemp("scattered"), np.random.default_rng(0)
     cells = np.stack(np.meshgrid(np.arange(8), np.arange(5)), axis=-1).reshape(-1, 2)
     bags = Bags.from_list(
@@ -72,7 +72,7 @@ def context(session):
 
 
 def _is_error(message):
-    """All but OpenSeadragon's message about a tile that arrives after its bag was closed."""
+    """Return whether a message is an error; OpenSeadragon's message about a tile of a closed bag is ignored."""
     return message.type in ("error", "warning") and not message.text.startswith("Ignoring tile")
 
 
@@ -111,7 +111,7 @@ def list_names(page):
 
 
 def make_screen_mapping(page, pane=0, extent=(COLUMNS * SIZE, ROWS * SIZE), within=SIZE / 2):
-    """Map tile positions to the screen, at an offset ``within`` each tile, in a pane that shows all of ``extent``."""
+    """Return a map from tile positions to the screen, offset by ``within``, for a pane that shows all of ``extent``."""
     box = page.locator(".pane").nth(pane).evaluate("pane => [pane.clientWidth, pane.clientHeight]")
     scale = min(box[0] / extent[0], box[1] / extent[1])
     left, top = (box[0] - extent[0] * scale) / 2, (box[1] - extent[1] * scale) / 2
@@ -119,7 +119,7 @@ def make_screen_mapping(page, pane=0, extent=(COLUMNS * SIZE, ROWS * SIZE), with
 
 
 def read_overlay(page, positions, pane=0, **tiles):
-    """Red, green, blue and alpha of the overlay in the middle of each tile."""
+    """Return red, green, blue and alpha of the overlay at each tile, by default at its centre."""
     place = make_screen_mapping(page, pane, **tiles)
     read = """([points, pane]) => {
         const canvas = document.querySelectorAll('.pane')[pane].querySelector('canvas.overlay');
@@ -194,7 +194,7 @@ def test_map_has_the_colours_of_the_library_at_the_tiles(page, session, layer, s
     assert (found[:, 3] == 255).all()
     np.testing.assert_allclose(
         found[:, :3], apply_colours(scaled.values, choose_colour_map(signed)), atol=4
-    )  # float32, 257 steps
+    )  # colours are rounded to 257 steps, values to float32
     caption = page.locator("#legend figcaption").inner_text()
     assert scaled.caption in caption
     assert signed == ("Contribution to class light" in caption)
@@ -224,7 +224,7 @@ def test_slow_computation_shows_a_message_and_keeps_the_toolbar_usable(page):
         held_requests.pop().continue_()
     page.unroute("**/layers/contribution/**")
     wait_until_drawn(page, "contribution", "rank")
-    page.wait_for_selector("#busy", state="hidden")  # when the first, obsolete request has finished
+    page.wait_for_selector("#busy", state="hidden")  # after the first, obsolete request has finished
 
 
 def test_range_hides_tiles(page, session):
@@ -324,7 +324,7 @@ def test_view_recovers_from_a_failed_request(page):
     visit(page, layer="nonsense", scale="nonsense")
     wait_until_drawn(page, "weight", "raw")
     page.goto("about:blank")
-    page.route("**/layers/contribution/**", lambda route: route.fulfill(status=200, body=""))  # no values
+    page.route("**/layers/contribution/**", lambda route: route.fulfill(status=200, body=""))  # empty response
     page.goto("/#layer=contribution")
     page.wait_for_selector("#error:not([hidden])")
     page.keyboard.press("n")
@@ -347,7 +347,7 @@ def test_panes_stay_at_the_same_position(page, session):
         page.wait_for_function("() => document.querySelector('#instance-title').textContent.startsWith('No instance')")
         page.locator(".pane").nth(pane).click(position=corner)
         page.wait_for_function("() => document.querySelector('#instance-title').textContent.startsWith('Instance')")
-        page.wait_for_timeout(350)  # at least; otherwise the next click would make a double click
+        page.wait_for_timeout(350)  # otherwise the next click would be a double click
         return page.locator("#instance-title").inner_text()
 
     before = select_at_corner(0)

@@ -21,7 +21,7 @@ def open_run(image_runs):
 
 def test_make_instances_csv_round_trips_the_rows(open_run):
     layers = BagLayers(open_run)
-    for bag in range(len(open_run.run.predictions)):  # including unusual names
+    for bag in range(len(open_run.run.predictions)):  # some bags have unusual names
         rows = list(csv.DictReader(io.StringIO(make_instances_csv(open_run, layers, bag), newline="")))
         expected = [
             {title: str(value) for title, value in row.items()} for row in make_instance_rows(open_run, layers, bag)

@@ -1,4 +1,4 @@
-"""Hostile requests, sent byte by byte."""
+"""Tests with hostile requests, which are sent as raw bytes."""
 
 import socket
 from urllib.parse import urlsplit
@@ -9,7 +9,7 @@ from bagwise.viewer.security import is_local_host, is_own_origin
 
 
 def send_request(address, path="/api/runs", method="GET", version="1.1", **headers):
-    """Status, headers and body of the response to a raw request, which no client library has normalised."""
+    """Send a raw request, not normalised by a client library; return status, headers and body of the response."""
     port = urlsplit(address).port
     lines = {"Host": f"127.0.0.1:{port}", "Connection": "close"} | headers
     text = "".join(f"{name}: {value}\r\n" for name, value in lines.items() if value is not None)
@@ -22,7 +22,7 @@ def send_request(address, path="/api/runs", method="GET", version="1.1", **heade
     return int(head.split()[1]), head.decode("latin-1").lower(), body
 
 
-def test_request_from_this_machine_is_answered(address):
+def test_request_from_this_machine_is_accepted(address):
     port = urlsplit(address).port
     assert send_request(address)[0] == 200
     assert send_request(address, Host=f"localhost:{port}")[0] == 200

@@ -56,7 +56,7 @@ def test_run_server_warns_with_the_address_if_there_is_no_browser(monkeypatch, c
 
 
 class ImmediateThread:
-    """A thread that runs when it is started."""
+    """A thread that runs its target in the call of ``start``."""
 
     def __init__(self, target, args=(), daemon=False):
         self.start = lambda: target(*args)

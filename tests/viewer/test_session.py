@@ -61,7 +61,7 @@ def test_session_warm_opens_the_data_of_the_first_run(image_runs):
     from bagwise.viewer.session import Session, open_runs
 
     session = Session(open_runs(image_runs))
-    session.warm()
+    session.preload()
     assert "_opened" in vars(session.get_run(0, 0).open_run)
     assert "_opened" not in vars(session.get_run(1, 0).open_run)
 

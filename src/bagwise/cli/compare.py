@@ -130,11 +130,11 @@ def _print_comparison(comparison: "Comparison", output: Output) -> None:
         make_score_rows,
     )
     from bagwise.io import write_atomically, write_csv
-    from bagwise.report import BOXES, write_comparison_page
+    from bagwise.report import BOX_METRICS, write_comparison_page
 
     folder = comparison.folder
     write_csv(folder / "table.csv", make_score_rows(comparison))
-    differences = [row for metric in BOXES for row in make_difference_rows(comparison, metric)]
+    differences = [row for metric in BOX_METRICS for row in make_difference_rows(comparison, metric)]
     if differences:
         write_csv(folder / "differences.csv", differences)
     with write_atomically(folder / "table.tex") as temporary:

@@ -38,4 +38,4 @@ def view(
         session = Session(open_runs(run), slides)
         output.print(f"showing {run} at {get_address(listening)} (stop with Ctrl-C)")
         output.print_result({"address": get_address(listening)})
-        run_server(make_app(session), listening, not no_browser, session.warm)
+        run_server(make_app(session), listening, not no_browser, session.preload)

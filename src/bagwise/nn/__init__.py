@@ -1,4 +1,4 @@
-"""Building blocks of models: segments, encoders, poolings, preprocessing, augmentation and random streams."""
+"""Building blocks of models: segment reductions, encoders, poolings, preprocessing, augmentation, random streams."""
 
 import lazy_loader
 

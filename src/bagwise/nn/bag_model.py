@@ -1,8 +1,8 @@
-"""The model of a bag: θ(X) = g( σ( f(x₁), …, f(x_K) ) ).
+"""Model of a bag: θ(X) = g( σ( f(x₁), …, f(x_K) ) ).
 
-The encoder f maps each instance to an embedding, the pooling σ combines the instances of a bag in any order, and the
-head g maps the pooled value to the scores of the bag. Instance level and embedding level differ only in the position of
-the classifier: before σ or after it.
+The encoder f maps each instance to an embedding, the pooling σ combines the instances of a bag regardless of their
+order, and the head g maps the pooled value to the scores of the bag. At embedding level the classifier is applied after
+σ; at instance level it is applied before σ.
 """
 
 import math
@@ -43,14 +43,14 @@ class Prediction(NamedTuple):
 
 
 class BagModel(nn.Module):
-    """Encoder, pooling and head; the forward pass always returns both scores and weights.
+    """Composition of encoder, pooling and head; the forward pass returns scores and weights.
 
     Parameters
     ----------
     encoder : nn.Module
-        Maps instances to embeddings, (n, …) to (n, width).
+        Maps instances of shape (n, …) to embeddings of shape (n, width).
     pooling : Pooling
-        Maps the embeddings of each bag to one row.
+        Combines the embeddings of each bag into one row.
     head : nn.Module
         Maps pooled rows to scores.
     """
@@ -62,7 +62,7 @@ class BagModel(nn.Module):
         self.head = head
 
     def forward(self, instances: Shaped[Tensor, "instances ..."], offsets: Offsets) -> Prediction:
-        """Predict packed bags.
+        """Compute the scores of packed bags and the weights of their instances.
 
         Parameters
         ----------
@@ -74,13 +74,14 @@ class BagModel(nn.Module):
         Returns
         -------
         Prediction
+            Scores of the bags and weights of the instances.
         """
         values, weights = self.pooling(self.encoder(instances), offsets)
         return Prediction(scores=self.head(values), weights=weights)
 
 
 def arrange_embedding_level(encoder: nn.Module, pooling: Pooling, classifier: nn.Module) -> BagModel:
-    """Arrange a model that pools embeddings, then classifies the bag.
+    """Build a model that pools embeddings, then classifies the bag.
 
     Parameters
     ----------
@@ -94,14 +95,15 @@ def arrange_embedding_level(encoder: nn.Module, pooling: Pooling, classifier: nn
     Returns
     -------
     BagModel
+        Model in which the classifier is the head.
     """
     return BagModel(encoder, pooling, head=classifier)
 
 
 def arrange_instance_level(encoder: nn.Module, pooling: Pooling, classifier: nn.Module) -> BagModel:
-    """Arrange a model that classifies instances, then pools their scores.
+    """Build a model that classifies instances, then pools their scores.
 
-    An attention computes its weights from the embeddings and averages the scores.
+    Attention poolings compute the weights from the embeddings and apply them to the scores.
     """
     if isinstance(pooling, AttentionPooling):
         return BagModel(encoder, AttendedScores(pooling, classifier), head=nn.Identity())
@@ -127,25 +129,33 @@ def build_bag_model(
     instance_shape : tuple of int
         Shape of one stored instance.
     likelihood : Likelihood
-        Determines the number of scores.
+        Likelihood of the scores; determines their number.
     encoder : str or nn.Module
-        Name of an encoder, "auto", or a module that maps (n, …) to (n, width).
+        Name of an encoder, "auto" (chosen by the shape of the instances), or a module that maps instances of shape
+        (n, …) to embeddings of shape (n, width).
     pooling : str or Pooling
-        Name of a pooling, or a module.
+        Name of a pooling, or a pooling module.
     level : {"embedding", "instance"}
         Whether embeddings or instance scores are pooled.
-    connections : {"deep supervision", "residual"}, optional
-        Connections from the layers of the encoder to the head. By default none.
+    connections : {"deep supervision", "residual"} or None, default=None
+        Connections from the layers of the encoder to the head; None for no connections.
     dropout : float or None
-        Dropout probability; None keeps the default of the encoder.
+        Dropout probability; None for the default of the encoder.
     settings : PoolingSettings
         Sizes of a pooling that is built by name.
     generator : torch.Generator
-        Initialises the parts that are built by name, and the classifier. Modules keep their weights.
+        Random number generator that initialises the classifier and all parts built by name. Modules that are passed in
+        keep their weights.
 
     Returns
     -------
     BagModel
+        Initialised model.
+
+    Raises
+    ------
+    InputError
+        If a name is unknown, if the encoder cannot be applied to the instances, or if the parts cannot be combined.
     """
     level = choose_by_name(level, {name: name for name in LEVELS}, "level")
     shape = get_encoder_shape(instance_shape)
@@ -174,7 +184,7 @@ def build_bag_model(
 
 
 def build_encoder(encoder: Any, shape: tuple[int, ...], dropout: float | None) -> nn.Module:
-    """Return a given module, or build the encoder of that name; ``dropout=None`` keeps the encoder's default."""
+    """Return ``encoder`` if it is a module, else build it by name; ``dropout=None`` means the encoder's default."""
     if isinstance(encoder, nn.Module):
         return encoder
     if not isinstance(encoder, str):
@@ -185,7 +195,7 @@ def build_encoder(encoder: Any, shape: tuple[int, ...], dropout: float | None) -
 
 
 def build_pooling(pooling: Any, level: str, width: int, likelihood: Likelihood, settings: PoolingSettings) -> Pooling:
-    """Return a given module, or build the pooling of that name for the level and the likelihood."""
+    """Return ``pooling`` if it is a module, else build it by name for the level and the likelihood."""
     if isinstance(pooling, Pooling):
         return pooling
     if not isinstance(pooling, str):
@@ -197,14 +207,14 @@ def build_pooling(pooling: Any, level: str, width: int, likelihood: Likelihood, 
 
 
 def measure_embedding_width(encoder: nn.Module, shape: tuple[int, ...]) -> int:
-    """Return the number of columns of the embeddings, found by encoding one instance of zeros."""
+    """Return the number of columns of the embeddings, measured by encoding one instance of zeros."""
     modes = {part: part.training for part in encoder.modules()}
     encoder.eval()
     try:
         with torch.no_grad():
             embeddings = encoder(torch.zeros(1, *shape))
     except RuntimeError as error:
-        raise InputError(f"the encoder cannot read instances of shape {shape}: {error}") from error
+        raise InputError(f"the encoder cannot be applied to instances of shape {shape}: {error}") from error
     finally:
         for part, mode in modes.items():
             part.training = mode

@@ -1,10 +1,10 @@
 """Connections from every layer of the encoder to the score of the bag (MI-Net, Wang et al. 2018).
 
     deep supervision   each layer is pooled and has its own classifier; losses are added, probabilities are averaged
-    residual           the pooled layers, of equal width, are summed; one classifier reads the sum
+    residual           the pooled layers, of equal width, are summed; one classifier is applied to the sum
 
-The outputs of the layers are concatenated to one embedding. Poolings by column (max, mean, …) then pool each layer
-separately, and a head splits the pooled row into the layers again: no other module is concerned.
+The outputs of the layers are concatenated into one embedding. Poolings that work column by column (max, mean, …) then
+pool each layer separately, and the head splits the pooled row into layers again. No other module depends on this.
 """
 
 from abc import ABC, abstractmethod
@@ -21,12 +21,12 @@ from bagwise.targets import Likelihood, Supervised
 
 
 class LayeredEncoder(nn.Module):
-    """Fully connected layers with ReLU and dropout, as in ``mlp``, that return the outputs of all layers side by side.
+    """Fully connected layers as in ``mlp``, whose outputs are concatenated.
 
     Parameters
     ----------
     width : int
-        Number of values of one instance.
+        Number of values per instance.
     widths : sequence of int
         Width of each layer.
     dropout : float
@@ -55,7 +55,7 @@ class LayeredEncoder(nn.Module):
 
 
 class Connection(nn.Module, ABC):
-    """Abstract base class of the heads that read the pooled layers side by side.
+    """Abstract base class of heads whose input is the concatenation of the pooled layers.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class Connection(nn.Module, ABC):
 
     @classmethod
     def likelihood(cls, likelihood: Likelihood) -> Likelihood:
-        """Return the likelihood of the scores of this head, given that of a single classifier."""
+        """Return the likelihood of the scores of this head, given the likelihood of a single classifier."""
         return likelihood
 
 
@@ -85,7 +85,7 @@ class DeepSupervision(Connection):
     Parameters
     ----------
     n_scores : int
-        Number of scores of all classifiers together.
+        Total number of scores of all classifiers.
     """
 
     widths = (256, 128, 64)
@@ -105,7 +105,7 @@ class DeepSupervision(Connection):
 
 
 class Residual(Connection):
-    """One classifier of the sum of the pooled layers (Wang et al. 2018).
+    """One classifier, applied to the sum of the pooled layers (Wang et al. 2018).
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Dropout whose masks are a function of (seed, step, layer, use, row), and the base class of such random modules.
 
-A run sets the position in the random stream before each step. The same position gives the same masks, so they are
-reproduced exactly after a resume, or when a batch is read in pieces.
+The training loop sets the position in the random stream before each step. The same position gives the same masks, so
+masks are reproduced exactly when a run is resumed, and when a batch is processed in pieces.
 """
 
 from typing import NamedTuple
@@ -23,9 +23,9 @@ class StreamPosition(NamedTuple):
     seed : int
         Seed of the run.
     step : int
-        Step of the run.
+        Number of the optimizer step.
     first_row : int, default=0
-        Number of the first row of the forward pass within the batch.
+        Index within the batch of the first row of the forward pass.
     """
 
     seed: int
@@ -34,16 +34,16 @@ class StreamPosition(NamedTuple):
 
 
 class RandomModule(nn.Module):
-    """Base class of the modules that sample random numbers.
+    """Base class of modules that sample random numbers.
 
     Attributes
     ----------
     layer : int
-        Number of the module among the random modules of the model.
+        Index of the module among the random modules of the model.
     position : StreamPosition or None
-        Position of the run; None outside a run.
+        Position in the random stream; None outside a run.
     uses : int
-        Number of uses since the position was set.
+        Number of times the module has sampled since the position was set.
     """
 
     def __init__(self) -> None:
@@ -55,13 +55,13 @@ class RandomModule(nn.Module):
     def sample_bits(self, position: StreamPosition, purpose: Purpose, rows: int, columns: int) -> np.ndarray:
         """Sample a (rows, columns) array of 32-bit integers at a position.
 
-        A module that occurs several times in a network samples new numbers for each use.
+        A module that is called several times in one forward pass samples new numbers for each call.
         """
         path = (self.layer, position.step, self.count_use())
         return random_bits(position.seed, purpose, path, position.first_row, (rows, columns))
 
     def count_use(self) -> int:
-        """Return how often the module has sampled at this position before, and count this use."""
+        """Return how many times the module has sampled at this position, and increment the count."""
         self.uses += 1
         return self.uses - 1
 
@@ -69,9 +69,9 @@ class RandomModule(nn.Module):
 class Dropout(RandomModule):
     """Set each value to zero with probability p during training, and scale the others by 1/(1 − p).
 
-    In a run of bagwise the masks are counter-based; in your own training loop this is the dropout of torch. A module
-    that occurs several times in a network has a separate mask for each use. Therefore no forward pass of a step may be
-    computed twice (as activation checkpointing does).
+    When bagwise trains the model, the masks are counter-based. In other training loops this module is equivalent to
+    ``torch.nn.Dropout``. A module that is called several times in one forward pass uses a separate mask for each call.
+    Therefore the forward pass of a step must not be recomputed, as activation checkpointing does.
 
     Parameters
     ----------
@@ -84,7 +84,18 @@ class Dropout(RandomModule):
         self.p = check_real_number("dropout", p, minimum=0, below=1)
 
     def forward(self, values: Tensor) -> Tensor:
-        """Apply dropout to ``values``, a tensor of shape (rows, …)."""
+        """Apply dropout.
+
+        Parameters
+        ----------
+        values : Tensor of shape (rows, …)
+            Values; one row per instance.
+
+        Returns
+        -------
+        Tensor of shape (rows, …)
+            Values after dropout; unchanged in evaluation mode.
+        """
         if not self.training or self.p == 0:
             return values
         if self.position is None:
@@ -98,7 +109,7 @@ class Dropout(RandomModule):
 
 
 def list_random_modules(model: nn.Module) -> list[RandomModule]:
-    """List the modules of a model that sample random numbers, in the order of the model.
+    """Return the modules of a model that sample random numbers.
 
     Parameters
     ----------
@@ -108,6 +119,7 @@ def list_random_modules(model: nn.Module) -> list[RandomModule]:
     Returns
     -------
     list of RandomModule
+        Random modules in the order of ``model.modules()``.
     """
     return [module for module in model.modules() if isinstance(module, RandomModule)]
 
@@ -120,20 +132,22 @@ def set_stream_position(model: nn.Module, position: StreamPosition | None) -> No
     model : nn.Module
         Any module.
     position : StreamPosition or None
-        Position of the run; None outside a run.
+        Position in the random stream; None outside a run.
     """
     set_module_positions(list_random_modules(model), position)
 
 
 def set_module_positions(modules: list[RandomModule], position: StreamPosition | None) -> None:
-    """Set the position of random modules; fast, because every step calls it.
+    """Set the position of random modules.
+
+    Unlike ``set_stream_position`` it does not search the model, so it is fast enough to be called at every step.
 
     Parameters
     ----------
     modules : list of RandomModule
         All random modules of one model, as returned by ``list_random_modules``.
     position : StreamPosition or None
-        Position of the run; None outside a run.
+        Position in the random stream; None outside a run.
     """
     for number, module in enumerate(modules):
         vars(module).update(layer=number, position=position, uses=0)  # bypasses the slow nn.Module.__setattr__

@@ -1,17 +1,17 @@
 """Encoders f, which map each instance to its embedding.
 
-Three networks of the paper's appendix (Ilse et al. 2018):
+Three networks from the appendix of Ilse et al. (2018):
 
     mlp          fc-256, fc-128, fc-64, each with ReLU and dropout              (classical data sets)
     lenet        conv5-20, pool, conv5-50, pool, fc-500, ReLU                    (MNIST-bags, LeNet-5)
     nucleus_cnn  conv4-36, pool, conv3-48, pool, fc-512, fc-512 with dropout     (histopathology)
 
-and one that is now common for slide features extracted by a large network:
+and one that is common for slide features extracted by a large network:
 
     projection   fc-512 with ReLU and dropout                                    (CLAM, Lu et al. 2021)
 
-ReLU and max pooling commute; ReLU comes second, where it processes a quarter of the values. Any ``nn.Module`` that maps
-(n, …) to (n, width) can be used as an encoder.
+ReLU and max pooling commute. ReLU is applied after max pooling, where it processes a quarter of the values. Any
+``nn.Module`` that maps instances of shape (n, …) to embeddings of shape (n, width) can be used as an encoder.
 """
 
 from collections.abc import Callable, Sequence
@@ -43,6 +43,7 @@ def mlp(shape: Shape, widths: Sequence[int] = (256, 128, 64), dropout: float = 0
     Returns
     -------
     nn.Sequential
+        Encoder with embeddings of width ``widths[-1]``.
 
     Examples
     --------
@@ -56,7 +57,7 @@ def mlp(shape: Shape, widths: Sequence[int] = (256, 128, 64), dropout: float = 0
 
 
 def lenet(shape: Shape, dropout: float = 0.0) -> nn.Sequential:
-    """Build the LeNet-5 of the appendix, which has no dropout by default.
+    """Build the LeNet-5 network of Ilse et al. (2018), which has no dropout by default.
 
     >>> lenet((1, 28, 28))(torch.zeros(2, 1, 28, 28)).shape
     torch.Size([2, 500])
@@ -70,7 +71,7 @@ def lenet(shape: Shape, dropout: float = 0.0) -> nn.Sequential:
 
 
 def nucleus_cnn(shape: Shape, dropout: float = 0.5) -> nn.Sequential:
-    """Build the histopathology network of the appendix (after Sirinukunwattana et al. 2016).
+    """Build the histopathology network of Ilse et al. (2018), after Sirinukunwattana et al. (2016).
 
     >>> nucleus_cnn((3, 27, 27))(torch.zeros(2, 3, 27, 27)).shape
     torch.Size([2, 512])
@@ -94,7 +95,7 @@ def projection(shape: Shape, dropout: float = 0.25) -> nn.Sequential:
 
 
 def identity(shape: Shape, dropout: float = 0.0) -> nn.Sequential:
-    """Return the instances unchanged, for features that need no further processing."""
+    """Build an encoder that only flattens instances and applies dropout, for features that need no other processing."""
     return nn.Sequential(nn.Flatten(), Dropout(dropout))
 
 
@@ -108,7 +109,7 @@ ENCODERS: dict[str, Callable[..., nn.Sequential]] = {
 
 
 def choose_encoder(shape: Shape) -> str:
-    """Choose the encoder for "auto": lenet for images that are large enough for its convolutions, else mlp.
+    """Choose the encoder for "auto": lenet for images of at least 16 × 16 pixels, else mlp.
 
     Parameters
     ----------
@@ -129,14 +130,18 @@ def choose_encoder(shape: Shape) -> str:
 
 
 def initialize_weights(module: nn.Module, generator: torch.Generator) -> None:
-    """Initialise every linear and convolution layer as in the paper: Glorot & Bengio (2010) weights, zero biases.
+    """Initialise linear and convolution layers as in Ilse et al. (2018): Glorot uniform weights, zero biases.
 
     Parameters
     ----------
     module : nn.Module
         Module to initialise in place.
     generator : torch.Generator
-        Source of the random numbers.
+        Random number generator.
+
+    References
+    ----------
+    Glorot & Bengio (2010), "Understanding the difficulty of training deep feedforward neural networks".
     """
     for layer in module.modules():
         if isinstance(layer, nn.Linear | nn.Conv2d):
@@ -146,6 +151,7 @@ def initialize_weights(module: nn.Module, generator: torch.Generator) -> None:
 
 
 def _get_channels(shape: Shape, name: str) -> int:
+    """Return the number of channels, or raise ``InputError`` if the instances are not images of sufficient size."""
     if len(shape) != 3 or min(shape[1:]) < MIN_CONV_SIDE:
         raise InputError(
             f"encoder '{name}' needs images of at least {MIN_CONV_SIDE}×{MIN_CONV_SIDE} pixels, "

@@ -1,9 +1,9 @@
-"""Conversion of stored instances to encoder input: floats, images with channels first, standardised.
+"""Conversion of stored instances to encoder input: standardised floats, and images with channels first.
 
     x ↦ (x − center) / scale        per feature or per channel
 
-The statistics are fitted to the training instances and stored with the model. No data outside the training set affects
-them, and users do not have to scale their data.
+The statistics are computed from the training instances only and are stored with the model, so users do not have to
+scale their data.
 """
 
 from typing import NamedTuple
@@ -16,26 +16,26 @@ from torch import Tensor, nn
 from bagwise.errors import InputError
 
 ROWS_AT_ONCE = 1 << 14
-CHANNELS = (1, 2, 3, 4)  # numbers of channels that are recognised
-NEGLIGIBLE = 1e-7  # features whose standard deviation, relative to their mean, is not above this are constant
+CHANNELS = (1, 2, 3, 4)  # supported numbers of channels
+NEGLIGIBLE = 1e-7  # a feature is constant if its standard deviation relative to its mean is at most this
 
 
 class Scaling(NamedTuple):
-    """Centre and scale of stored instances: one number per feature or channel.
+    """Centre and scale of stored instances, with one value per feature or channel.
 
     Attributes
     ----------
     center : ndarray
-        Subtracted from the instances.
+        Value that is subtracted from the instances.
     scale : ndarray
-        Divides the centred instances.
+        Value by which the centred instances are divided.
     """
 
     center: np.ndarray
     scale: np.ndarray
 
     def rows(self, instances: np.ndarray) -> np.ndarray:
-        """Scale instances and flatten each.
+        """Scale instances and flatten each of them to a row.
 
         Parameters
         ----------
@@ -45,20 +45,20 @@ class Scaling(NamedTuple):
         Returns
         -------
         ndarray of shape (n_instances, width)
-            In float64.
+            Scaled rows, in float64.
         """
         return ((instances - self.center) / self.scale).reshape(len(instances), -1)
 
 
 class Preprocessing(nn.Module):
-    """Compute (x − center) / scale per feature or per channel; images become (channels, height, width).
+    """Standardisation (x − center) / scale per feature or channel; images are converted to (channels, height, width).
 
     Parameters
     ----------
     instance_shape : tuple of int
         Shape of one stored instance.
     scaling : Scaling
-        Statistics, for example from ``fit_scaling``.
+        Centre and scale, for example from ``fit_scaling``.
     """
 
     center: Tensor
@@ -72,13 +72,24 @@ class Preprocessing(nn.Module):
         self.register_buffer("scale", torch.as_tensor(scaling.scale, dtype=torch.float32).reshape(broadcast))
 
     def forward(self, instances: Shaped[Tensor, "instances ..."]) -> Float[Tensor, "instances ..."]:
-        """Convert instances of any dtype to encoder input."""
+        """Convert instances to encoder input.
+
+        Parameters
+        ----------
+        instances : Tensor of shape (instances, …)
+            Stored instances of any dtype.
+
+        Returns
+        -------
+        Tensor of shape (instances, …)
+            Encoder input; see ``get_encoder_shape``.
+        """
         values = instances.to(torch.promote_types(instances.dtype, self.center.dtype))
         if values.ndim == 3:
             values = values.unsqueeze(1)
         elif values.ndim == 4:
             values = values.movedim(-1, 1)
-        return (values - self.center).div_(self.scale).to(self.center.dtype)  # in place: one copy instead of two
+        return (values - self.center).div_(self.scale).to(self.center.dtype)  # in place, to avoid a second copy
 
     def extra_repr(self) -> str:
         return f"instance_shape={self.instance_shape}"
@@ -125,30 +136,37 @@ def get_encoder_shape(instance_shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def fit_scaling(instances: np.ndarray, standardize: bool) -> Scaling:
-    """Compute centre and scale of instances.
+    """Compute the centre and scale of instances.
 
     Parameters
     ----------
     instances : ndarray of shape (n_instances, …)
-        Training instances; they are read in pieces, so they may be memory-mapped.
+        Training instances. They are read in pieces, so the array may be memory-mapped.
     standardize : bool
         If True, scale to mean 0 and standard deviation 1; constant features are only centred. If False, keep floats
-        unchanged and scale bytes to 0 … 1.
+        unchanged and scale bytes to the range 0 to 1.
 
     Returns
     -------
     Scaling
+        Centre and scale per feature or channel.
+
+    Raises
+    ------
+    InputError
+        If the instances are neither vectors nor images, or have their channels first.
     """
     return _fit_standardization(instances) if standardize else _make_identity(instances.shape[1:], instances.dtype)
 
 
 def _make_identity(instance_shape: tuple[int, ...], dtype: np.dtype) -> Scaling:
+    """Return a scaling that keeps floats unchanged and maps bytes to the range 0 to 1."""
     size = get_encoder_shape(instance_shape)[0]
     return Scaling(center=np.zeros(size), scale=np.full(size, 255.0 if dtype == np.uint8 else 1.0))
 
 
 def _fit_standardization(instances: np.ndarray) -> Scaling:
-    shape = get_encoder_shape(instances.shape[1:])  # raises if the instances are neither vectors nor images
+    shape = get_encoder_shape(instances.shape[1:])  # also validates the shape
     axes = {2: (0, 1, 2), 3: (0, 1, 2)}.get(instances.ndim - 1, (0,))
     total_count, center, squares = 0, np.zeros(shape[0]), np.zeros(shape[0])
     for start in range(0, len(instances), ROWS_AT_ONCE):

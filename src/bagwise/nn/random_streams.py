@@ -1,21 +1,24 @@
-"""Counter-based random numbers: each is a function of (seed, purpose, position), never of earlier samples.
+"""Counter-based random numbers: each is a function of (seed, purpose, position) and independent of earlier samples.
 
-Therefore a resumed run, or a run that reads a bag in pieces, samples the same numbers. The generator is Philox (Salmon
-et al. 2011): its key consists of the seed and the purpose; of its 256-bit counter, one word counts blocks of samples
-and three contain the position.
+Therefore a resumed run, or a run that processes a bag in pieces, samples the same numbers. The generator is Philox
+(Salmon et al. 2011). Its key consists of the seed and the purpose. Of the four 64-bit words of its counter, one counts
+blocks of samples and three contain the position.
 """
 
 import enum
 
 import numpy as np
 
-SEED_LIMIT = 1 << 63  # seeds are below this
+SEED_LIMIT = 1 << 63  # exclusive upper bound of seeds
 
 WORDS_PER_BLOCK = 4  # Philox returns four 64-bit words per value of its counter
 
 
 class Purpose(enum.IntEnum):
-    """Purpose of a random stream; streams of different purposes are independent."""
+    """Purpose of a random stream; streams of different purposes are independent.
+
+    The values are part of the random streams: changing one changes all results that depend on it.
+    """
 
     SHUFFLE = 1
     DROPOUT = 2
@@ -29,18 +32,18 @@ class Purpose(enum.IntEnum):
 
 
 def make_seed() -> int:
-    """Return a seed from the operating system, for runs without a given seed.
+    """Return a random seed from the entropy of the operating system, for runs without a given seed.
 
     Returns
     -------
     int
-        At least 0 and below ``SEED_LIMIT``.
+        Seed of at least 0 and below ``SEED_LIMIT``.
     """
     return int(np.random.SeedSequence().generate_state(1, np.uint64)[0] % SEED_LIMIT)
 
 
 def make_generator(seed: int, purpose: Purpose, *position: int) -> np.random.Generator:
-    """Make the NumPy generator of one position.
+    """Return the NumPy generator for one position of a random stream.
 
     Parameters
     ----------
@@ -49,11 +52,12 @@ def make_generator(seed: int, purpose: Purpose, *position: int) -> np.random.Gen
     purpose : Purpose
         Purpose of the stream.
     *position : int
-        Up to three numbers; missing ones are zero.
+        Up to three non-negative integers; missing ones are zero.
 
     Returns
     -------
     numpy.random.Generator
+        Generator that returns the same numbers for the same arguments.
 
     Examples
     --------
@@ -74,12 +78,12 @@ def random_integer(seed: int, purpose: Purpose, *position: int) -> int:
     purpose : Purpose
         Purpose of the stream.
     *position : int
-        Up to three numbers; missing ones are zero.
+        Up to three non-negative integers; missing ones are zero.
 
     Returns
     -------
     int
-        At least 0 and below ``SEED_LIMIT``.
+        Integer of at least 0 and below ``SEED_LIMIT``.
     """
     return int(_make_philox(seed, purpose, 0, *position).random_raw() % SEED_LIMIT)
 
@@ -87,14 +91,14 @@ def random_integer(seed: int, purpose: Purpose, *position: int) -> int:
 def random_bits(
     seed: int, purpose: Purpose, position: tuple[int, ...], first_row: int, shape: tuple[int, int]
 ) -> np.ndarray:
-    """Sample a (rows, columns) array of 32-bit integers; a row does not depend on where the array starts.
+    """Sample a (rows, columns) array of 32-bit integers; a row does not depend on the first row of the array.
 
     >>> whole = random_bits(5, Purpose.DROPOUT, (0, 0), 0, (10, 3))
     >>> bool((whole[4:6] == random_bits(5, Purpose.DROPOUT, (0, 0), 4, (2, 3))).all())
     True
     """
     rows, columns = shape
-    blocks = -(-columns // (2 * WORDS_PER_BLOCK))  # whole blocks per row, so that every row starts at its own counter
+    blocks = -(-columns // (2 * WORDS_PER_BLOCK))  # whole blocks, so that every row starts at its own counter value
     words = _make_philox(seed, purpose, first_row * blocks, *position).random_raw(rows * blocks * WORDS_PER_BLOCK)
     return words.view(np.uint32).reshape(rows, blocks * 2 * WORDS_PER_BLOCK)[:, :columns]
 

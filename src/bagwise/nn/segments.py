@@ -3,9 +3,9 @@
     values  (N, M)    rows of all bags, concatenated
     offsets (B + 1,)  bag b consists of the rows offsets[b] … offsets[b + 1] − 1
 
-This is the only module that implements ragged reductions, and the only place to optimise them: a single bag, which is
-the batch of the paper, uses the dense operation; several bags use one kernel over all rows. ``segment_sum`` and
-``segment_expand`` are each other's gradient.
+All ragged reductions are implemented and optimised in this module. A single bag (the batch size of Ilse et al. 2018)
+uses the dense operation of torch; several bags use one kernel over all rows. The gradient of ``segment_sum`` is
+``segment_expand``, and vice versa.
 """
 
 from typing import Any
@@ -33,6 +33,7 @@ def segment_sizes(offsets: Offsets) -> Int[Tensor, " bags"]:
     Returns
     -------
     Tensor of shape (bags,)
+        Sizes of the bags.
     """
     return offsets.diff()
 
@@ -50,6 +51,7 @@ def segment_expand(per_bag: PerBag, offsets: Offsets) -> Rows:
     Returns
     -------
     Tensor of shape (instances, width)
+        One row per instance.
 
     Examples
     --------
@@ -57,7 +59,7 @@ def segment_expand(per_bag: PerBag, offsets: Offsets) -> Rows:
     tensor([1., 2., 2.])
     """
     if len(offsets) == 2:
-        size: Any = offsets[-1]  # a symbolic size while a graph is exported
+        size: Any = offsets[-1]  # a tensor instead of an int, so that the size stays symbolic in exported graphs
         return per_bag.expand(size, -1)
     return _Expand.apply(per_bag, offsets) if _needs_gradient(per_bag) else _expand_rows(per_bag, offsets)
 
@@ -75,6 +77,7 @@ def segment_sum(values: Rows, offsets: Offsets) -> PerBag:
     Returns
     -------
     Tensor of shape (bags, width)
+        Sums of the columns.
 
     Examples
     --------
@@ -87,7 +90,19 @@ def segment_sum(values: Rows, offsets: Offsets) -> PerBag:
 
 
 def segment_mean(values: Rows, offsets: Offsets) -> PerBag:
-    """Average the rows of each bag; see ``segment_sum`` for the parameters.
+    """Average the rows of each bag.
+
+    Parameters
+    ----------
+    values : Tensor of shape (instances, width)
+        Rows of all bags.
+    offsets : Tensor of shape (bags + 1,)
+        Boundaries of the bags.
+
+    Returns
+    -------
+    Tensor of shape (bags, width)
+        Means of the columns.
 
     Examples
     --------
@@ -98,9 +113,19 @@ def segment_mean(values: Rows, offsets: Offsets) -> PerBag:
 
 
 def segment_max(values: Rows, offsets: Offsets) -> PerBag:
-    """Compute the maximum of each column in each bag; tied instances share the gradient equally.
+    """Compute the maximum of each column within each bag; the gradient is split equally among ties.
 
-    See ``segment_sum`` for the parameters.
+    Parameters
+    ----------
+    values : Tensor of shape (instances, width)
+        Rows of all bags.
+    offsets : Tensor of shape (bags + 1,)
+        Boundaries of the bags.
+
+    Returns
+    -------
+    Tensor of shape (bags, width)
+        Maxima of the columns.
 
     Examples
     --------
@@ -113,7 +138,7 @@ def segment_max(values: Rows, offsets: Offsets) -> PerBag:
 
 
 def segment_argmax(values: Rows, offsets: Offsets) -> Rows:
-    """Mark the maximum of each column in each bag: one for the largest instance, split equally among ties.
+    """Mark the maximum of each column within each bag: one for the maximum, zero elsewhere; ties share the one equally.
 
     Parameters
     ----------
@@ -125,7 +150,7 @@ def segment_argmax(values: Rows, offsets: Offsets) -> Rows:
     Returns
     -------
     Tensor of shape (instances, width)
-        Each column sums to one within each bag; without gradient.
+        Each column sums to one within each bag. Detached from the graph.
 
     Examples
     --------
@@ -150,6 +175,7 @@ def segment_softmax(scores: Rows, offsets: Offsets) -> Rows:
     Returns
     -------
     Tensor of shape (instances, width)
+        Each column sums to one within each bag.
 
     Examples
     --------
@@ -158,13 +184,26 @@ def segment_softmax(scores: Rows, offsets: Offsets) -> Rows:
     """
     if len(offsets) == 2 and len(scores) <= MAX_DENSE_ROWS:
         return torch.softmax(scores, dim=0)
-    peaks = segment_expand(segment_max(scores.detach(), offsets), offsets)  # for stability only, hence no gradient
+    peaks = segment_expand(segment_max(scores.detach(), offsets), offsets)  # only for numerical stability
     exponentials = (scores - peaks).exp()
     return exponentials / segment_expand(_sum_exponentials(exponentials, offsets), offsets)
 
 
 def segment_log_sum_exp(scores: Rows, offsets: Offsets) -> PerBag:
-    """Compute log Σ exp of each column within each bag without overflow; see ``segment_sum`` for the parameters."""
+    """Compute log Σ exp of each column within each bag without overflow.
+
+    Parameters
+    ----------
+    scores : Tensor of shape (instances, width)
+        Rows of all bags.
+    offsets : Tensor of shape (bags + 1,)
+        Boundaries of the bags.
+
+    Returns
+    -------
+    Tensor of shape (bags, width)
+        log Σ exp of the columns.
+    """
     peaks = segment_max(scores.detach(), offsets)
     return peaks + _sum_exponentials((scores - segment_expand(peaks, offsets)).exp(), offsets).log()
 
@@ -186,7 +225,7 @@ def segment_weighted_sum(
     Returns
     -------
     Tensor of shape (bags, heads * width)
-        The sums of the heads, side by side.
+        Weighted sums of all heads, concatenated.
     """
     if len(offsets) == 2:
         return (weights.T @ values).reshape(1, -1)
@@ -195,14 +234,14 @@ def segment_weighted_sum(
 
 
 def _sum_exponentials(exponentials: Rows, offsets: Offsets) -> PerBag:
-    """Sum in float64: in float32 the small terms of a bag of a million instances would be lost."""
-    if exponentials.device.type == "mps":  # does not support float64
+    """Sum in float64, because float32 loses the small terms of a bag of a million instances."""
+    if exponentials.device.type == "mps":  # MPS does not support float64
         return segment_sum(exponentials, offsets)
     return segment_sum(exponentials.double(), offsets).to(exponentials.dtype)
 
 
 def _needs_gradient(values: Tensor) -> bool:
-    """Whether autograd records; if not, the kernels are called directly."""
+    """Return whether autograd records operations on ``values``; if not, the kernels are called directly."""
     return torch.is_grad_enabled() and values.requires_grad
 
 
@@ -243,9 +282,9 @@ class _Max(torch.autograd.Function):
 
 
 def _sum_rows(values: Tensor, offsets: Tensor) -> Tensor:
-    if values.ndim == 2 and values.shape[1] == 0:  # with several threads, embedding_bag rejects rows without columns
+    if values.ndim == 2 and values.shape[1] == 0:  # embedding_bag rejects zero columns if torch uses several threads
         return values.new_zeros(len(offsets) - 1, 0)
-    if values.device.type == "cpu":  # the fastest kernel for many small bags and for few large ones
+    if values.device.type == "cpu":  # fastest for many small bags and for few large bags
         rows = torch.arange(len(values))
         return functional.embedding_bag(rows, values, offsets, mode="sum", include_last_offset=True)
     return values.new_zeros(len(offsets) - 1, values.shape[1]).index_add_(0, _bag_of_each_row(offsets), values)

@@ -2,8 +2,9 @@
 
     density = −log((image + 1) / 256)        stains = density · M⁻¹        rows of M: haematoxylin, eosin, residual
 
-Images are float tensors (n, height, width, 3) with values 0 … 255 and channels last, as bags store them. The added one
-is that of Ruifrok & Johnston: black remains finite, so every step has an exact inverse, for 0 and 255 too.
+Images are float tensors of shape (n, height, width, 3) with values from 0 to 255, as stored in bags. As in Ruifrok &
+Johnston, one is added to the image so that the density of black is finite. Therefore every step has an exact inverse
+for all values from 0 to 255.
 """
 
 from typing import NamedTuple
@@ -19,11 +20,11 @@ Images = Float[Tensor, "n height width 3"]
 STAINS = ((0.65, 0.70, 0.29), (0.07, 0.99, 0.11), (0.27, 0.57, 0.78))  # the third (DAB) is the residual of H&E
 XYZ = ((0.412453, 0.357580, 0.180423), (0.212671, 0.715160, 0.072169), (0.019334, 0.119193, 0.950227))  # of linear sRGB
 WHITE_POINT = (0.95047, 1.0, 1.08883)  # D65, 2° observer
-LINEAR_LIMIT = 6 / 29  # below it, CIE Lab replaces the cube root by a straight line
+LINEAR_LIMIT = 6 / 29  # below this cube root, CIE Lab is linear
 
 
 class ColourTarget(NamedTuple):
-    """Mean and standard deviation of L, a and b to which colours are normalised."""
+    """Mean and standard deviation of the Lab channels to which colours are normalised."""
 
     mean: tuple[float, float, float]
     deviation: tuple[float, float, float]
@@ -33,7 +34,7 @@ HISTOLOGY = ColourTarget(mean=(57.4, 39.9, -22.34), deviation=(15.84, 9.14, 6.58
 
 
 def separate_stains(images: Images) -> Images:
-    """Compute the amounts of haematoxylin, eosin and residual of each pixel.
+    """Compute the amounts of haematoxylin, eosin and residual in each pixel.
 
     >>> pixel = torch.tensor([[[[0.0, 128.0, 255.0]]]])
     >>> combine_stains(separate_stains(pixel)).round().abs().flatten().tolist()
@@ -44,18 +45,18 @@ def separate_stains(images: Images) -> Images:
 
 
 def combine_stains(stains: Images) -> Images:
-    """Compute the image of the stains: the inverse of ``separate_stains``."""
+    """Compute an image from amounts of stains; the inverse of ``separate_stains``."""
     return (-(stains @ _make_matrix(STAINS, stains))).exp() * 256 - 1
 
 
 def scale_stains(images: Images, factors: Float[Tensor, "n 2"]) -> Images:
-    """Multiply the haematoxylin and eosin of each image by its two factors; the result is clipped to 0 … 255."""
+    """Multiply haematoxylin and eosin by two factors per image, and clip the result to the range 0 to 255."""
     ones = torch.ones_like(factors[:, :1])
     return combine_stains(separate_stains(images) * torch.cat([factors, ones], dim=1)[:, None, None]).clamp(0, 255)
 
 
 def convert_to_lab(images: Images) -> Images:
-    """Convert sRGB images to CIE Lab: lightness 0 … 100, a from green to red, b from blue to yellow.
+    """Convert sRGB images to CIE Lab: lightness from 0 to 100, a from green to red, b from blue to yellow.
 
     >>> convert_to_lab(torch.full((1, 1, 1, 3), 255.0)).round().abs().flatten().tolist()
     [100.0, 0.0, 0.0]
@@ -70,7 +71,7 @@ def convert_to_lab(images: Images) -> Images:
 
 
 def convert_from_lab(lab: Images) -> Images:
-    """Convert CIE Lab to sRGB: the inverse of ``convert_to_lab``; colours outside sRGB exceed 0 … 255."""
+    """Convert CIE Lab to sRGB; the inverse of ``convert_to_lab``. Colours outside sRGB are not clipped to 0 to 255."""
     lightness, a, b = lab.unbind(-1)
     y = (lightness + 16) / 116
     compressed = torch.stack([y + a / 500, y, y - b / 200], dim=-1)
@@ -83,8 +84,8 @@ def convert_from_lab(lab: Images) -> Images:
 def normalize_colour(images: Images, target: ColourTarget = HISTOLOGY, white: float = WHITE) -> Images:
     """Normalise the Lab colours of each image to the mean and standard deviation of the target (Reinhard et al. 2001).
 
-    Pixels with a grey value above ``white`` are background: they are neither counted nor changed. A channel that is
-    constant within an image is shifted, but not scaled.
+    Pixels with a grey value above ``white`` are background: they are excluded from the statistics and not changed. A
+    channel that is constant within an image is shifted, but not scaled.
     """
     lab = convert_to_lab(images)
     tissue = (images @ images.new_tensor(LUMA.tolist()) <= white).unsqueeze(-1)

@@ -1,4 +1,4 @@
-"""Reproduction of the paper's experiments: its tables as data, recipes, results and figures."""
+"""Reproduction of the paper's experiments: its published tables, recipes, results and figures."""
 
 import lazy_loader
 

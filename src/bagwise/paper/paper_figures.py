@@ -1,16 +1,16 @@
 """The figures of the paper: bags of digits with the weight of each digit, and heatmaps of colon images.
 
-Bags of digits: a negative one, one with a single nine, one with several nines, and one of 13 images.
+Bags of digits: a negative bag, one with a single nine, one with several nines, and one of 13 images.
 
 Colon images in five panels: the image, its patches, the epithelial patches, and heatmaps of two models:
 
     (d) every patch times a′, (e) every patch times p′        v′ = (v − min v)/(max v − min v)
 
-where a are the weights of the attention model, and p are the probabilities of single patches by Instance+max, which is
-trained separately. The examples are the first three positive images of a held-out fold.
+where a are the weights of the attention model, and p are the probabilities that Instance+max, which is trained
+separately, predicts for single patches. The examples are the first three positive images of a held-out fold.
 
-Models are trained once and kept next to the figures, and so are the arrays behind every figure. Which bags are shown is
-determined by their labels and sizes, never by the quality of their predictions.
+Models are trained once and saved next to the figures, together with the data of every figure. Bags are selected by
+their labels and sizes, never by the quality of their predictions.
 """
 
 from collections.abc import Callable
@@ -32,7 +32,7 @@ from bagwise.io import write_atomically, write_csv
 from bagwise.paper.recipes import make_tissue_network
 
 DIGITS_PER_ROW = 13
-DIGIT_BAGS: dict[str, Callable[[int, int], bool]] = {  # by the numbers of nines and of images
+DIGIT_BAGS: dict[str, Callable[[int, int], bool]] = {  # conditions on the numbers of nines and of images
     "negative": lambda nines, size: nines == 0,
     "single nine": lambda nines, size: nines == 1,
     "several nines": lambda nines, size: nines >= 3,
@@ -52,14 +52,16 @@ def plot_paper_figures(
     Parameters
     ----------
     folder : str or Path
+        Folder to write to; models that are saved in it are used again.
     quick : bool, default=False
-        Train for two epochs only, to try it out.
-    progress : callable, default: does nothing
-        Called as ``progress(done, total)`` after each group of figures.
+        Train for two epochs only, on fewer bags, to try the command.
+    progress : callable, optional
+        Called as ``progress(done, total)`` before the first and after each of the groups of figures.
 
     Returns
     -------
     list of Path
+        The written PNG files.
     """
     paths: list[Path] = []
     parts = (plot_digit_bags, plot_tissue_images)
@@ -71,7 +73,7 @@ def plot_paper_figures(
 
 
 def load_or_train(path: Path, bags: Bags, **parameters: Any) -> BagClassifier:
-    """Load the model with these parameters from its folder, or train it on these bags and save it there."""
+    """Load the model from ``path`` if it has these parameters; otherwise, train it on ``bags`` and save it there."""
     model = BagClassifier(random_state=0, **parameters)
     if path.exists():
         saved = BagClassifier.load(path)
@@ -83,7 +85,7 @@ def load_or_train(path: Path, bags: Bags, **parameters: Any) -> BagClassifier:
 
 
 def plot_digit_bags(folder: Path, quick: bool) -> list[Path]:
-    """Plot one figure per kind of bag: the first bag of this kind among the test bags."""
+    """Plot the first test bag of each kind."""
     n_bags, epochs = (20, 2) if quick else (200, 20)
     training = load_dataset("mnist-bags", split="train", n_bags=n_bags)
     test = load_dataset("mnist-bags", split="test", n_bags=100)
@@ -96,7 +98,7 @@ def plot_digit_bags(folder: Path, quick: bool) -> list[Path]:
 
 
 def find_first_bag(bags: Bags, matches: Callable[[int, int], bool]) -> int:
-    """Find the first bag whose numbers of nines and of images match."""
+    """Return the index of the first bag whose numbers of nines and of images match."""
     assert bags.instance_labels is not None
     nines = np.add.reduceat(bags.instance_labels > 0, bags.offsets[:-1])
     counts = zip(nines, bags.sizes, strict=True)
@@ -144,7 +146,7 @@ def plot_tissue_images(folder: Path, quick: bool) -> list[Path]:
 
 
 def plot_tissue_example(folder: Path, name: str, bag: Bags, attention: BagClassifier, instances: BagClassifier) -> Path:
-    """Plot the panels of an image, and save the arrays behind them."""
+    """Plot the panels of an image and save their data."""
     weights, probabilities = attention.weigh(bag), instances.predict_proba(bag.singletons())[:, 1]
     with open_background(PictureFolder.of_dataset(TISSUE_DATA).get(bag.name(0))) as background:
         panels = render_panels(bag, background, weights, {"Instance+max": probabilities})

@@ -1,9 +1,10 @@
-"""Protocols for choosing the epoch of a network: the honest default, and what other authors do.
+"""Protocols for choosing the epoch of a network.
 
-last epoch    the default: a number of epochs that was fixed beforehand
-validation    the epoch with the lowest error + loss on a fifth of the training bags; the paper uses validation bags
-              without describing them
-test fold     the same on the test bags: never a result, only a demonstration of how misleading such numbers are
+last epoch    the default: the last of a number of epochs that was fixed beforehand
+validation    the epoch with the lowest error + loss on a fifth of the training bags, which are held out; the paper uses
+              validation bags but does not describe them
+test fold     the epoch with the lowest error + loss on the test bags; the results are biased, and only show how
+              misleading this protocol is
 """
 
 from collections.abc import Sequence
@@ -18,11 +19,11 @@ DEFAULT_PROTOCOL = "last epoch"
 
 
 class Protocol(NamedTuple):
-    """What a protocol changes in a plan."""
+    """The changes that a protocol makes to a plan."""
 
     title: str
-    parameters: dict[str, Any]  # of the networks
-    peeking: bool = False
+    parameters: dict[str, Any]  # parameters of the networks
+    peeking: bool = False  # whether test bags influence the choice of the epoch
 
 
 PROTOCOLS = {
@@ -34,7 +35,7 @@ PROTOCOLS = {
 
 
 def apply_protocol(name: str, settings: Sequence[Setting]) -> list[Setting]:
-    """Apply a protocol to settings; except with the default, settings without networks are left out."""
+    """Return settings under a protocol; settings without networks are left out, except with the default protocol."""
     if name == DEFAULT_PROTOCOL:
         return list(settings)
     protocol = choose_by_name(name, PROTOCOLS, f"protocol (other than '{DEFAULT_PROTOCOL}')")
@@ -55,16 +56,18 @@ def apply_all_protocols(settings: Sequence[Setting]) -> list[Setting]:
     Parameters
     ----------
     settings : sequence of Setting
+        Settings under the default protocol.
 
     Returns
     -------
     list of Setting
+        The given settings, followed by their variants under the other protocols.
     """
     return [changed for name in (DEFAULT_PROTOCOL, *PROTOCOLS) for changed in apply_protocol(name, settings)]
 
 
 def _change_plan(plan: ComparisonPlan, protocol: Protocol) -> ComparisonPlan:
-    """The networks of a plan under a protocol; other methods have no epochs."""
+    """Return a plan with only its networks, under a protocol; other methods have no epochs."""
     methods = {
         name: {**parameters, **protocol.parameters}
         for name, parameters in plan.methods.items()

@@ -1,4 +1,4 @@
-"""The numbers that the paper printed: its six tables of results.
+"""The published results of the paper, in six tables.
 
 table1                             accuracy on the classical data sets (section 4.1)
 mnist-bags-10, -50, -100           AUC by number of training bags (appendix)
@@ -12,13 +12,14 @@ from typing import NamedTuple
 
 
 class Published(NamedTuple):
-    """A number of the paper.
+    """A published result.
 
     Attributes
     ----------
     mean : float
+        Published mean.
     error : float or None
-        The error printed next to the mean; None if there is none.
+        Error that is printed next to the mean; None if there is none.
     """
 
     mean: float
@@ -32,11 +33,12 @@ def read_published(table: str) -> dict[tuple[str, str], Published]:
     Parameters
     ----------
     table : {"table1", "mnist-bags-10", "mnist-bags-50", "mnist-bags-100", "breast", "colon"}
+        Name of the table.
 
     Returns
     -------
     dict of (str, str) to Published
-        By method and column; methods have their names in ``METHODS``.
+        Results by method and column; methods have the names of ``METHODS``.
 
     Raises
     ------

@@ -1,8 +1,8 @@
 """The recipe of each experiment of the paper: data, methods with their parameters, and protocol.
 
-Where the paper leaves a choice open, the honest one is the default: features are scaled by training bags only, test
-bags do not influence any choice, and a number of epochs fixed beforehand replaces a validation set that the paper does
-not describe.
+Where the paper does not specify a choice, the default avoids optimistic results: features are scaled by training bags
+only, test bags do not influence any choice, and the number of epochs is fixed beforehand, because the paper does not
+describe its validation set.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,15 +21,15 @@ class Setting(NamedTuple):
     Attributes
     ----------
     name : str
-        Name of its folder.
+        Name of the folder of the setting.
     table : str
-        Name of the table, of the paper if ``comparable``.
+        Name of the table; if ``comparable``, that of a table in the paper.
     column : str or None
-        None if the columns are metrics.
+        Name of the column; None if the columns are metrics.
     plans : list of ComparisonPlan
-        One, or one per draw of the training bags.
+        One plan, or one per draw of the training bags.
     title : str, default=""
-        Added to the name of the table if the protocol is not the default one.
+        Suffix of the name of the table, such as a protocol that is not the default.
     comparable : bool, default=True
         Whether the numbers can be compared with the paper's.
     """
@@ -43,7 +43,7 @@ class Setting(NamedTuple):
 
     @property
     def methods(self) -> list[str]:
-        """The methods of all plans, each once."""
+        """The distinct methods of all plans."""
         return list(dict.fromkeys(method for plan in self.plans for method in plan.methods))
 
 
@@ -53,13 +53,14 @@ class Recipe(NamedTuple):
     Attributes
     ----------
     title : str
+        Title of the experiment.
     metric : str
-        Metric of the columns that are data sets or numbers.
+        Metric of columns that are data sets or numbers.
     pooled : bool
         Whether a metric is computed on the predictions of all folds of a repeat together; otherwise, it is the mean
         over folds.
     settings : callable
-        ``settings(repeats, quick)`` returns a list of Setting.
+        ``settings(repeats, quick)`` returns a list of ``Setting``.
     x_label : str, default="training bags"
         Meaning of columns that are numbers.
     """
@@ -73,7 +74,7 @@ class Recipe(NamedTuple):
 
 # Table 1: classical data sets
 
-TABLE1_RATES = {  # learning rate and weight decay of the appendix
+TABLE1_RATES = {  # learning rate and weight decay, from the appendix
     "musk1": (5e-4, 0.005),
     "musk2": (5e-4, 0.03),
     "fox": (5e-4, 0.005),
@@ -81,24 +82,24 @@ TABLE1_RATES = {  # learning rate and weight decay of the appendix
     "elephant": (1e-4, 0.005),
 }
 SCALINGS: dict[str, list[Any]] = {"standardize": [True, False]}
-TABLE1_SELECTION = {  # selected within the training folds, by three folds of these
+TABLE1_SELECTION = {  # selected by cross-validation with three folds within the training bags
     **{method: {"C": [1.0, 10.0], **SCALINGS} for method in ("mi-SVM", "MI-SVM")},
     **dict.fromkeys(("MI-Kernel", "mi-Graph", "minimax kernel"), SCALINGS),
 }
-META_METHODS = ("super learner", "committee")  # they fit other methods at full length
+META_METHODS = ("super learner", "committee")  # they fit other methods, always with all their epochs
 OWN_METHODS = (*META_METHODS, "bagwise")
 BASELINES = ("minimax kernel", "instance+mean", "embedding+mean", "extra trees", "naive")
 
 
 def make_table1_settings(repeats: int, quick: bool) -> list[Setting]:
-    """Table 1: the five classical data sets, all methods of the table and some baselines, over ten stratified folds.
+    """Make the settings of Table 1: five classical data sets, ten stratified folds, its methods and some baselines.
 
-    The networks use the optimiser of the appendix and stop after 100 epochs, because a validation fold of so few bags
-    costs more than it gives. The classical methods use their defaults. Those with a kernel select within the training
-    bags whether to standardise features, and the support vector machines of instances select C. Three rows are not in
-    the paper: ``super learner`` weighs nine of these methods by their predictions for held-out training bags,
-    ``committee`` averages four with equal weights, selected on other data sets (experiments/committee/notes.md), and
-    ``bagwise`` is the preset.
+    The networks use the optimizer of the appendix and stop after 100 epochs: with so few bags, holding out a validation
+    set costs more accuracy than it gains. The classical methods use their defaults. Those with a kernel select within
+    the training bags whether to standardise features; mi-SVM and MI-SVM also select C. Three rows are not in the paper:
+    ``super learner`` weights nine of these methods by their predictions for held-out training bags, ``committee``
+    averages four with equal weights, selected on other data sets (experiments/committee/notes.md), and ``bagwise`` is
+    the preset.
 
     The quick version has two data sets, three folds, ten epochs, and no meta-estimators.
     """
@@ -115,12 +116,14 @@ def make_table1_network(name: str, quick: bool) -> Parameters:
     Parameters
     ----------
     name : {"musk1", "musk2", "fox", "tiger", "elephant"}
+        Name of the data set.
     quick : bool
-        Ten epochs instead of 100.
+        Whether to train for ten epochs instead of 100.
 
     Returns
     -------
     dict
+        Parameters of ``BagClassifier``.
     """
     learning_rate, weight_decay = TABLE1_RATES[name]
     return {
@@ -148,19 +151,19 @@ def _list_published_methods(table: str) -> list[str]:
 
 # MNIST-bags
 
-EPOCHS, EPOCHS_AUGMENTED = 20, 80  # augmented images are never the same twice and allow more epochs
+EPOCHS, EPOCHS_AUGMENTED = 20, 80  # augmented images differ in every epoch, which allows more epochs
 MEAN_SIZES = (10, 50, 100)
 TRAINING_BAGS = (50, 100, 150, 200, 300, 400, 500)
-MAX_EXACT_DIGITS, N_COMPONENTS = 25_000, 500  # of an exact kernel; of an approximate one
+MAX_EXACT_DIGITS, N_COMPONENTS = 25_000, 500  # limit of the exact kernel; size of the approximate one
 
 
 def make_mnist_settings(repeats: int, quick: bool) -> list[Setting]:
-    """MNIST-bags: the AUC on 1,000 test bags by mean size and number of training bags.
+    """Make the settings of MNIST-bags: the AUC on 1,000 test bags by mean size and number of training bags.
 
     Each repeat samples new training and test bags. The paper does not describe the validation set by which it chose the
-    epoch; 20 epochs, after which the loss is near zero, agree with its numbers within noise. MI-SVM has the kernel and
-    the C of the appendix. Where the kernel of all digits does not fit into memory (30,000 digits and more), it is
-    approximate.
+    epoch. With 20 epochs, after which the loss is near zero, results agree with the paper's within noise. MI-SVM has
+    the kernel and the C of the appendix. If the kernel of all digits does not fit into memory (30,000 digits and more),
+    it is approximated.
     """
     sizes, counts = ((10,), (50,)) if quick else (MEAN_SIZES, TRAINING_BAGS)
     return [
@@ -176,7 +179,7 @@ def make_mnist_settings(repeats: int, quick: bool) -> list[Setting]:
 
 
 def make_digits_network(quick: bool) -> Parameters:
-    """Make the parameters of the networks on MNIST-bags."""
+    """Return the parameters of the networks on MNIST-bags."""
     return {"encoder": "lenet", "learning_rate": 5e-4, "weight_decay": 1e-4, "epochs": 2 if quick else EPOCHS}
 
 
@@ -210,14 +213,15 @@ TISSUE_SELECTION = {"MI-SVM": {"C": [1.0, 10.0], "gamma": [1e-4, 5e-4]}}  # γ a
 
 
 def make_colon_settings(repeats: int, quick: bool) -> list[Setting]:
-    """Colon cancer: five metrics of the pooled out-of-fold predictions of a repeat, averaged over repeats.
+    """Make the settings of colon cancer: metrics of the pooled out-of-fold predictions, averaged over repeats.
 
-    Ten folds of 100 images; the quick version has two folds and two epochs, and only the methods of the paper.
+    There are five metrics, and ten folds of 100 images. The quick version has two folds and two epochs, and only the
+    methods of the paper.
 
-    The networks have the layers, the optimiser and the 100 epochs of the appendix. They differ from the paper in two
-    points, because training on whole bags with early stopping takes days on a CPU, and because the paper's validation
-    set is not described: a step uses at most 100 patches of a bag, and the parameters of the last half of the epochs
-    are averaged.
+    The networks have the layers, the optimizer and the 100 epochs of the appendix. They differ from the paper in two
+    points, because training on whole bags with early stopping takes days on a CPU, and because the paper does not
+    describe its validation set: a step uses at most 100 patches of a bag, and the parameters of the last half of the
+    epochs are averaged.
 
     Two rows are not in the paper. MI-SVM, which the authors could not run on these bags, uses raw patches, an
     approximate kernel, and C and γ selected within the training bags. ``bagwise ensemble`` averages three networks with
@@ -228,10 +232,10 @@ def make_colon_settings(repeats: int, quick: bool) -> list[Setting]:
 
 
 def make_breast_settings(repeats: int, quick: bool) -> list[Setting]:
-    """Breast cancer: as colon cancer, with ten folds of 58 images, and with folds of their 10 cases.
+    """Make the settings of breast cancer: as for colon cancer, with ten folds of 58 images, and with folds of 10 cases.
 
-    The paper's folds divide the images of a case between training and test bags. The honest folds, which keep the
-    images of a case together, are a table of their own.
+    The paper's folds divide the images of a case between training and test bags. Folds that keep the images of a case
+    together avoid this leakage; their results are in a separate table.
     """
     by_image = _plan_tissue("breast-cancer", repeats, quick, grouped=False)
     by_case = _plan_tissue("breast-cancer", repeats, quick, grouped=True)
@@ -249,7 +253,7 @@ def make_breast_settings(repeats: int, quick: bool) -> list[Setting]:
 
 
 def make_tissue_network(quick: bool) -> Parameters:
-    """Make the parameters of the networks on colon and breast cancer."""
+    """Return the parameters of the networks on colon and breast cancer."""
     return {**TISSUE_NETWORK, "epochs": 2, "most_instances": 20} if quick else TISSUE_NETWORK
 
 
@@ -271,11 +275,13 @@ CLAIM_METHODS = ("attention", "gated attention", "embedding+mean")
 
 
 def make_claim_settings(repeats: int, quick: bool) -> list[Setting]:
-    """Two claims of the text: the number L of hidden units matters little, and attention is not the mean operator.
+    """Make the settings for two claims of the text about attention.
 
-    AUC and evenness of the weights (entropy / log K, which is 1 for the mean operator) by the number of hidden units of
-    the attention: on 200 bags of digits, sampled anew for each repeat, and on Musk1 over ten folds. The quick version
-    has one width. The third claim, that Instance+max finds few of the key instances, is in the tables of colon cancer.
+    The claims are that the number L of hidden units of the attention matters little, and that attention is not the mean
+    operator. The tables have the AUC and the evenness of the weights (entropy / log K, which is 1 for the mean
+    operator) by L: on 200 bags of digits, sampled anew for each repeat, and on Musk1 over ten folds. The quick version
+    has one width. A third claim, that Instance+max finds few of the key instances, is tested in the tables of colon
+    cancer.
     """
     widths = WIDTHS[:1] if quick else WIDTHS
     return [

@@ -1,4 +1,4 @@
-"""Running an experiment of the paper: every model that is not yet trained, each written when it is done.
+"""Reproduction of an experiment of the paper: trains all missing models and writes the result of each when it is done.
 
 FOLDER/EXPERIMENT/SETTING/draw-0/    a comparison (see ``bagwise.evaluation.comparison``), one per draw
 """
@@ -33,19 +33,20 @@ def reproduce_experiment(
     Parameters
     ----------
     folder : str or Path
-        Folder in which results accumulate.
+        Folder of all experiments; results of earlier calls are kept.
     experiment : {"table1", "mnist-bags", "breast", "colon", "claims"}
+        Name of the experiment.
     repeats : int, default=5
-        Repeats of the folds, or draws of the training bags; more can be added later.
+        Number of repeats of the folds, or of draws of the training bags; more can be added later.
     quick : bool, default=False
-        Run a small version, in a folder of its own.
+        Run a small version, in a separate folder.
     only : sequence of str, default=()
         Settings (e.g. ``musk1``, ``size-10-bags-50``) or methods to run now; all if empty.
     protocol : {"last epoch", "validation", "test fold"}, default="last epoch"
         How networks choose their epoch; see ``bagwise.paper.protocols``.
     workers : int or DaskCluster, default=1
         Number of processes on this machine, or a Dask cluster. Results do not depend on it.
-    progress : callable, default: does nothing
+    progress : callable, optional
         Called as ``progress(done, total)`` after every fit.
 
     Returns
@@ -81,7 +82,7 @@ def reproduce_experiment(
 
 
 def list_fits(plan: ComparisonPlan) -> list[tuple[str, int, int]]:
-    """List method, repeat and fold of each model that a plan trains."""
+    """Return method, repeat and fold of each model that a plan trains."""
     return list(product(plan.methods, range(plan.repeats), range(plan.n_folds)))
 
 
@@ -90,7 +91,7 @@ def _count_done(folder: Path, plan: ComparisonPlan) -> int:
 
 
 def choose_settings(experiment: str, repeats: int, quick: bool, only: Sequence[str]) -> list[Setting]:
-    """Choose the settings of an experiment, with the methods to run; ``only`` names settings and methods."""
+    """Return the settings of an experiment with the methods to run; ``only`` contains names of settings and methods."""
     all_settings = choose_by_name(experiment, RECIPES, "experiment").settings(repeats, quick)
     by_name = {setting.name: setting for setting in all_settings}
     known_methods = list(dict.fromkeys(method for setting in all_settings for method in setting.methods))

@@ -1,4 +1,4 @@
-"""The result files of an experiment, made from its units: csv, Markdown, and an HTML page with figures."""
+"""The result files of an experiment: csv, Markdown, and an HTML page with figures."""
 
 import textwrap
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from bagwise.targets import METRICS
 PAGE, RESULTS, FITS, TEXT = "results.html", "results.csv", "fits.csv", "results.md"
 
 TITLE_WIDTH = 14  # characters
-EM_PER_INCH = 7.2  # text in figures is then as large as on the page, however many columns there are
+EM_PER_INCH = 7.2  # scales text in figures to the size of the text on the page, for any number of columns
 
 OUR_LINES = "Thick lines with points: our results, with bars of ± one error where it is known"
 PAPER_LINES = "thin lines of the same style: the paper's results"
@@ -37,19 +37,21 @@ class TableFigure(NamedTuple):
 
 
 def write_results(folder: Path, recipe: Recipe, settings: Sequence[Setting]) -> list[Result]:
-    """Write the results next to the paper's (csv, Markdown, HTML), and one row per fit (csv), for all protocols.
+    """Write the results of all protocols next to the paper's (csv, Markdown, HTML), and one row per fit (csv).
 
     Parameters
     ----------
     folder : Path
         Folder of the experiment.
     recipe : Recipe
+        Recipe of the experiment.
     settings : sequence of Setting
-        Under the default protocol.
+        Settings under the default protocol.
 
     Returns
     -------
     list of Result
+        The results, in the order of the tables.
     """
     settings = apply_all_protocols(settings)
     results = read_results(folder, recipe, settings)
@@ -67,8 +69,11 @@ def write_reproduction_page(folder: Path, recipe: Recipe, results: Sequence[Resu
     Parameters
     ----------
     folder : Path
+        Folder of the experiment.
     recipe : Recipe
+        Recipe of the experiment.
     results : sequence of Result
+        Results to show.
 
     Returns
     -------
@@ -88,7 +93,7 @@ def write_reproduction_page(folder: Path, recipe: Recipe, results: Sequence[Resu
 
 
 def _render_figure(table: ResultTable, recipe: Recipe) -> TableFigure:
-    """Lines if the columns are numbers, as in the paper; otherwise, points for each column."""
+    """Plot lines if the columns are numbers, as in the paper; otherwise, points for each column."""
     numeric = all(column.isdigit() for column in table.columns)
     with use_style():
         figure = plot_table_lines(table, recipe) if numeric else plot_table_points(table)
@@ -116,7 +121,7 @@ def plot_table_lines(table: ResultTable, recipe: Recipe) -> Figure:
 
 
 def plot_table_points(table: ResultTable) -> Figure:
-    """Plot one panel per column; every method has a row in each panel, even where it has no number."""
+    """Plot one panel per column; every method has a row in each panel, even if it has no result there."""
     n_columns = len(table.columns)
     figure = Figure(figsize=(1.3 + 1.7 * n_columns, 0.9 + 0.3 * len(table.methods)), layout="constrained")
     panels = figure.subplots(1, n_columns, sharey=True, squeeze=False)[0]

@@ -1,4 +1,4 @@
-"""Results as tables, with our numbers next to the paper's, and as a Markdown page."""
+"""Tables of results, with our numbers next to the paper's, and their Markdown page."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -19,15 +19,15 @@ LEGEND_POOLED = (
 
 
 class ResultTable(NamedTuple):
-    """The numbers of one table."""
+    """The results of one table."""
 
     name: str
     methods: list[str]
     columns: list[str]
-    cells: dict[tuple[str, str], Result]  # by method and column; those that have not been run are missing
+    cells: dict[tuple[str, str], Result]  # by method and column; results that are not available are missing
 
     def format_repeats(self, column: str) -> str:
-        """How often the numbers of a column were repeated, e.g. "5×"."""
+        """Return the number of repeats of a column as text, e.g. "5×" or "1–5×"."""
         counts = sorted({result.n_repeats for (_, name), result in self.cells.items() if name == column})
         return f"{counts[0]}×" if len(counts) == 1 else f"{counts[0]}–{counts[-1]}×"
 
@@ -49,13 +49,13 @@ def make_tables(results: Sequence[Result]) -> list[ResultTable]:
 
 
 def _sort_columns(columns: Iterable[str]) -> list[str]:
-    """Numbers in increasing order, other columns as they are."""
+    """Sort columns that are numbers; leave other columns in their order."""
     names = list(columns)
     return sorted(names, key=int) if all(name.isdigit() for name in names) else names
 
 
 def describe_legend(recipe: Recipe, bold: str = "**Bold**") -> str:
-    """Explain how to read the tables of an experiment."""
+    """Return the legend of the tables of an experiment."""
     legend = LEGEND.format(bold=bold)
     return f"{legend} {LEGEND_POOLED}" if recipe.pooled else legend
 
@@ -66,11 +66,14 @@ def render_markdown(recipe: Recipe, results: Sequence[Result]) -> str:
     Parameters
     ----------
     recipe : Recipe
+        Recipe of the experiment.
     results : sequence of Result
+        Results to show.
 
     Returns
     -------
     str
+        The page in Markdown.
     """
     sections = (f"## {table.name}\n\n{_render_table(table)}" for table in make_tables(results))
     return "\n\n".join([f"# {recipe.title}", describe_legend(recipe), *sections]) + "\n"

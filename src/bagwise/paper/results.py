@@ -1,8 +1,8 @@
 """The results of an experiment next to the paper's numbers, and one row per trained model.
 
-The paper's ± is consistent with the standard deviation over folds / √folds where it cross-validates. Ours is the same
-there, and the standard error over draws where training bags are sampled anew. Both are given, with the numbers of
-repeats and fits.
+Where the paper uses cross-validation, its errors are consistent with the standard deviation over folds / √folds. Our
+errors are the same there; where training bags are sampled anew, they are the standard error over draws. Both errors are
+given, with the numbers of repeats and fits.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,34 +16,37 @@ from bagwise.evaluation.comparison import Comparison
 from bagwise.paper.published import Published, read_published
 from bagwise.paper.recipes import Recipe, Setting
 
-INSTANCE_METRICS = {  # metrics within bags, averaged over bags: part and name in a unit, by title
+INSTANCE_METRICS = {  # title → part and name in a unit; computed within bags, then averaged over bags
     "AUC of the weights": ("weights", "auc"),
     "top-1 of the weights": ("weights", "top_1"),
     "AUC of the scores": ("scores", "auc"),
     "evenness of the weights": ("sharing", "evenness"),
 }
 
-# Parts of the names of tables
+# Suffixes of the names of tables
 INSTANCES = "instances"
-FOLD_MEANS = "means over folds"  # in addition to pooled metrics: the paper does not state which it uses
+FOLD_MEANS = "means over folds"  # in addition to pooled metrics, because the paper does not state which it uses
 
 
 class Result(NamedTuple):
-    """One number of a table.
+    """One result of a table.
 
     Attributes
     ----------
     table, method, column : str
+        Table, row and column of the result.
     paper : Published or None
-        None for methods that are not in the paper.
+        Result of the paper; None if the paper has none.
     mean : float
+        Our mean over repeats.
     repeat_error : float or None
-        Standard error over repeats.
+        Standard error over repeats; None for a single repeat.
     fold_error : float or None
-        Standard error over folds, averaged over repeats.
+        Standard error over folds, averaged over repeats; None without folds.
     n_repeats, n_fits : int
+        Numbers of repeats and of fits behind the mean.
     complete : bool, default=True
-        Whether no fold of a repeat is missing.
+        Whether all folds of each repeat have been run.
     """
 
     table: str
@@ -76,15 +79,17 @@ class Result(NamedTuple):
 
 
 def make_result_rows(results: Sequence[Result]) -> list[dict[str, Any]]:
-    """Make the rows of results.csv.
+    """Return the rows of results.csv.
 
     Parameters
     ----------
     results : sequence of Result
+        Results to convert.
 
     Returns
     -------
     list of dict
+        One row per result.
     """
     return [
         {
@@ -107,17 +112,19 @@ def make_result_rows(results: Sequence[Result]) -> list[dict[str, Any]]:
 
 
 def make_fit_rows(folder: Path, settings: Sequence[Setting]) -> Iterator[dict[str, Any]]:
-    """Make the rows of fits.csv: one per trained model, with its metrics and times.
+    """Yield the rows of fits.csv: one per trained model, with its metrics and times.
 
     Parameters
     ----------
     folder : Path
         Folder of the experiment.
     settings : sequence of Setting
+        Settings to read.
 
     Yields
     ------
     dict
+        The row of a fit.
     """
     for setting in settings:
         for draw in list_draws(folder / setting.name):
@@ -134,7 +141,7 @@ def _collect_values(unit: Unit) -> dict[str, Any]:
 
 
 def list_draws(folder: Path) -> list[Path]:
-    """List the folders of a setting's draws, by number."""
+    """Return the folders of a setting's draws, sorted by number."""
     return sorted(folder.glob("draw-*"), key=_get_draw_number)
 
 
@@ -143,18 +150,21 @@ def _get_draw_number(path: Path) -> int:
 
 
 def read_results(folder: Path, recipe: Recipe, settings: Sequence[Setting]) -> list[Result]:
-    """Read all numbers of an experiment that are available.
+    """Read all available results of an experiment.
 
     Parameters
     ----------
     folder : Path
         Folder of the experiment.
     recipe : Recipe
+        Recipe of the experiment.
     settings : sequence of Setting
+        Settings to read.
 
     Returns
     -------
     list of Result
+        The results, in the order of the tables.
     """
     return [result for setting in settings for result in _read_setting(folder / setting.name, recipe, setting)]
 
@@ -172,19 +182,19 @@ def _read_setting(folder: Path, recipe: Recipe, setting: Setting) -> Iterator[Re
 
 
 def _is_complete(comparison: Comparison, method: str) -> bool:
-    """Check that every started repeat has all its folds; the data set's own test bags count as one fold."""
+    """Return whether every started repeat has all its folds; a data set's own test bags count as one fold."""
     units, folds = comparison.units[method], comparison.plan["folds"] or 1
     return len(units) == folds * len({unit["repeat"] for unit in units})
 
 
 class ResultColumn(NamedTuple):
-    """A column of numbers: a metric of one part of the units."""
+    """A column of a table: a metric of one part of the units."""
 
     table: str
     column: str
     metric: str
-    part: str  # "bags", or an entry of INSTANCE_METRICS
-    pooled: bool  # over the predictions of all folds of a repeat
+    part: str  # "bags", or a part in INSTANCE_METRICS
+    pooled: bool  # whether it is computed on the predictions of all folds of a repeat together
     published: str | None  # table of the paper that has this column
 
 
@@ -211,7 +221,7 @@ def _list_bag_columns(recipe: Recipe, setting: Setting) -> list[ResultColumn]:
 
 
 def _list_instance_columns(setting: Setting) -> list[ResultColumn]:
-    """Metrics of key instances, where these are known; the paper shows them only in figures."""
+    """Return the columns of instance metrics; the paper shows key instances only in figures."""
     name = f"{_name_table(setting)}: {INSTANCES}"
     return [
         ResultColumn(
@@ -227,7 +237,7 @@ def _list_instance_columns(setting: Setting) -> list[ResultColumn]:
 
 
 def find_instance_metric(table: str) -> str | None:
-    """Return the title of the instance metric that the name of a table ends with, if it is a table of instances."""
+    """Return the title of the instance metric in the name of a table; None for other tables."""
     return next((title for title in INSTANCE_METRICS if table.endswith(f"{INSTANCES}, {title}")), None)
 
 
@@ -236,7 +246,7 @@ def _name_table(setting: Setting) -> str:
 
 
 def _compute_result(draws: list[list[Unit]], column: ResultColumn, method: str) -> Result | None:
-    """One number from the units of a method, one list of units per draw."""
+    """Compute a result from the units of a method, one list of units per draw; None if it is undefined."""
     if column.pooled:
         repeats = [get_pooled_values(units, column.metric) for units in draws]
     else:
@@ -261,6 +271,6 @@ def _compute_result(draws: list[list[Unit]], column: ResultColumn, method: str) 
 
 
 def _average_folds(units: list[Unit], column: ResultColumn) -> np.ndarray:
-    """The mean over the available folds of each repeat."""
+    """Return the mean over the available folds of each repeat."""
     values = get_metric_values(units, column.metric, column.part)
     return np.array([np.nanmean(row) for row in values if not np.isnan(row).all()])

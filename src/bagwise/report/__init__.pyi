@@ -1,5 +1,5 @@
 __all__ = [
-    "BOXES",
+    "BOX_METRICS",
     "export_run",
     "fill_template",
     "format_interval",
@@ -9,7 +9,7 @@ __all__ = [
     "write_report",
 ]
 
-from .comparison_page import BOXES, write_comparison_page
+from .comparison_page import BOX_METRICS, write_comparison_page
 from .model_card import export_run
 from .page_templates import fill_template, format_interval
 from .run_page import render_report, write_report

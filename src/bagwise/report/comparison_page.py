@@ -1,4 +1,4 @@
-"""The page of a comparison: self-contained HTML with scores and standard errors, box plots and pairwise differences."""
+"""The page of a comparison: self-contained HTML with scores, standard errors, box plots and pairwise differences."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from bagwise.report.page_templates import fill_template
 from bagwise.targets import METRICS
 
 PAGE = "comparison.html"
-BOXES = ("accuracy", "auc")  # metrics with a box plot and a table of differences
+BOX_METRICS = ("accuracy", "auc")  # metrics with a box plot and a table of differences
 
 
 def write_comparison_page(comparison: Comparison) -> Path:
@@ -22,6 +22,7 @@ def write_comparison_page(comparison: Comparison) -> Path:
     Parameters
     ----------
     comparison : Comparison
+        Comparison to show.
 
     Returns
     -------
@@ -42,8 +43,8 @@ def write_comparison_page(comparison: Comparison) -> Path:
         one_test_set=all(map(share_test_bags, comparison.units.values())),
         n_folds=1 + max(unit["fold"] for unit in units),
         grouped=any("groups" in unit["predictions"]["bags"] for unit in units),
-        boxes=[_render_boxes(comparison, metric) for metric in BOXES],
-        differences={metric: make_difference_rows(comparison, metric) for metric in BOXES},
+        boxes=[_render_boxes(comparison, metric) for metric in BOX_METRICS],
+        differences={metric: make_difference_rows(comparison, metric) for metric in BOX_METRICS},
     )
     with write_atomically(path) as temporary:
         temporary.write_text(page, encoding="utf-8")
@@ -56,5 +57,5 @@ def _render_boxes(comparison: Comparison, metric: str) -> Markup:
     with use_style():
         figure = Figure(figsize=(6.4, 0.9 + 0.36 * len(values)), layout="constrained")
         plot_boxes(figure.subplots(), values, title)
-        caption = f"{title} of every fold for each method; the larger dot is the mean, the box the interquartile range."
+        caption = f"{title} of each method in every fold; the larger dot is the mean, the box the interquartile range."
         return Markup(figure_to_svg(figure, f"boxes-{metric}", f"{title} by method", caption))

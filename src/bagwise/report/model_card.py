@@ -5,7 +5,7 @@ model/               the model, for ``BagEstimator.load``
 model.onnx           the model as an ONNX graph, if requested
 manifest.json        size and SHA-256 of each of these files
 
-Everything on the card is read from the run. The statements on use follow from what was and was not measured.
+The card contains only what is recorded in the run, and two fixed statements on its intended use.
 """
 
 from pathlib import Path
@@ -21,14 +21,15 @@ KIND = "bagwise export"
 
 INTENDED = (
     "Research. The model distinguishes the classes above for bags like those it was trained on: made in the same way, "
-    "with the same features and from the same kind of source."
+    "with the same features, and from the same kind of source."
 )
 NOT_INTENDED = (
-    "Decisions about people without a dedicated study: the numbers above come from one split of one data set. A "
-    "weight shows how much an instance counted, not in which direction, and is not a measure of disease."
+    "Decisions about people without a dedicated study: the numbers above come from one split of one data set. The "
+    "weight of an instance is its share in the pooling. It does not show which class the instance supports, and it is "
+    "not a measure of disease."
 )
 
-MARKDOWN_CHARACTERS = r"\`*_[]<>|"  # characters with a meaning within a line of Markdown
+MARKDOWN_CHARACTERS = r"\`*_[]<>|"  # characters with a special meaning within a line of Markdown
 
 
 def export_run(run: Run, folder: str | Path, *, onnx: bool = False) -> list[str]:
@@ -37,15 +38,16 @@ def export_run(run: Run, folder: str | Path, *, onnx: bool = False) -> list[str]
     Parameters
     ----------
     run : Run
+        Run to export.
     folder : str or Path
         A new folder, or an earlier export, which is replaced.
     onnx : bool, default=False
-        Also write the model as an ONNX graph.
+        Whether to write the model as an ONNX graph, too.
 
     Returns
     -------
     list of str
-        Names of the files.
+        Paths of the written files, relative to the folder.
 
     Raises
     ------
@@ -67,7 +69,7 @@ def export_run(run: Run, folder: str | Path, *, onnx: bool = False) -> list[str]
 
 
 def make_card(run: Run) -> JsonObject:
-    """Make the card as a dictionary that can be written as JSON."""
+    """Return the card as a dictionary that can be written as JSON."""
     summary, model = summarise_run(run), read_json(run.folder / "model" / "model.json")
     metadata, data = summary["metadata"], run.parameters["data"]
     return {
@@ -81,6 +83,7 @@ def make_card(run: Run) -> JsonObject:
             "split_seed": data["split_seed"],
             "validated": metadata["validated"],
             "best_epoch": metadata["best_epoch"],
+            "averaged_epochs": metadata["averaged_epochs"],
         },
         "model": {name: metadata[name] for name in ("pooling", "level", "encoder", "epochs")},
         "parameters": run.parameters["parameters"],
@@ -105,7 +108,7 @@ def make_card(run: Run) -> JsonObject:
 
 
 def _count_training_bags(run: Run) -> JsonObject:
-    """The number of bags and groups used for training, and of the groups that also have test bags."""
+    """Count the training and validation bags, their groups, and the groups that also have test bags."""
     groups = {row["group"] for row in run.training if "group" in row}
     test_groups = {row["group"] for row in run.predictions if "group" in row}
     uses = [row["use"] for row in run.training]
@@ -117,7 +120,7 @@ def _count_training_bags(run: Run) -> JsonObject:
 
 
 def _describe_test(data: JsonObject) -> str:
-    """Which bags the model was tested on, given the data of a run's parameters."""
+    """Describe the test bags, given the entry "data" of a run's parameters."""
     test = data["test"]
     by = "class; groups (e.g. patients) may be in both parts" if data.get("ungrouped") else "class and group"
     if data.get("splits"):
@@ -137,7 +140,7 @@ def render_card(card: JsonObject) -> str:
     lines = [
         f"# {_escape_markdown(card['name'])}",
         "",
-        f"Predicts one of these classes for a bag of instances, and weighs the instances: {classes}.",
+        f"Predicts the class of a bag of instances and the weights of the instances. Classes: {classes}.",
         "",
         f"- data: {_escape_markdown(card['data']['name'])}{_format_options(card['data']['options'])}, "
         f"instances of shape {'×'.join(map(str, card['instance_shape']))}",
@@ -181,13 +184,17 @@ def _format_training(training: JsonObject) -> str:
 
 
 def _format_epoch(protocol: JsonObject) -> str:
+    if protocol["averaged_epochs"]:
+        return (
+            f"parameters averaged over the last {protocol['averaged_epochs']} epochs; nothing was chosen on test bags"
+        )
     if protocol["validated"]:
         return f"the epoch ({protocol['best_epoch']}) was chosen on validation bags, never on test bags"
     return "trained to the last epoch; nothing was chosen on test bags"
 
 
 def _format_overlap(training: JsonObject) -> str:
-    """A warning if groups have both training and test bags, whichever protocol was requested."""
+    """Return a warning if groups have both training and test bags, whichever protocol was requested."""
     if not training["n_groups_in_test_too"]:
         return ""
     return (
@@ -208,5 +215,5 @@ def _format_metric(name: str, metric: JsonObject) -> str:
 
 
 def _escape_markdown(text: str) -> str:
-    """Text that Markdown shows as it is, on one line."""
+    """Escape text so that Markdown shows it literally, on one line."""
     return "".join(f"\\{letter}" if letter in MARKDOWN_CHARACTERS else letter for letter in " ".join(text.split()))

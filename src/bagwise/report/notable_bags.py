@@ -1,4 +1,4 @@
-"""The notable bags of a run: the most confident and the most wrong predictions, with their top instances."""
+"""The notable bags of a run: the most confident correct and wrong predictions, with their heaviest instances."""
 
 from typing import NamedTuple
 
@@ -9,11 +9,11 @@ from bagwise.figures import is_image_shape, to_data_uri, to_displayable
 from bagwise.io import JsonObject
 from bagwise.report.predicted_bags import PredictedBags
 
-MAX_INSTANCES = 12  # shown of a bag
+MAX_INSTANCES = 12  # instances shown per bag
 
 
 class NotableKind(NamedTuple):
-    """A kind of notable bag: of the bags that are ``members``, the ``max_bags`` with the highest ``measure``."""
+    """A kind of notable bag: the ``max_bags`` bags with the highest ``measure`` among the ``members``."""
 
     name: str
     members: np.ndarray  # (n_bags,) of bool
@@ -22,7 +22,7 @@ class NotableKind(NamedTuple):
 
 
 def find_notable_bags(predictions: PredictedBags, bags: Bags | None) -> list[JsonObject]:
-    """Find the notable bags of each kind; pictures and true key instances are included if the data are given."""
+    """Find the notable bags of each kind; pictures and true key instances are included if ``bags`` is given."""
     selected = {
         kind.name: np.flatnonzero(kind.members)[np.argsort(-kind.measure[kind.members], kind="stable")][: kind.max_bags]
         for kind in _make_kinds(predictions)
@@ -41,7 +41,7 @@ def find_notable_bags(predictions: PredictedBags, bags: Bags | None) -> list[Jso
 
 
 def _make_kinds(predictions: PredictedBags) -> list[NotableKind]:
-    """With two classes, true and false positives and negatives; otherwise, correct and wrong predictions."""
+    """Return the kinds: true and false positives and negatives for two classes, else correct and wrong predictions."""
     correct = predictions.predicted == predictions.targets
     if not predictions.two_classes:
         confidence = predictions.probabilities.max(axis=1)
@@ -59,13 +59,13 @@ def _make_kinds(predictions: PredictedBags) -> list[NotableKind]:
 
 
 def _find_heaviest_instances(predictions: PredictedBags, bag: int) -> np.ndarray:
-    """Rows of the instances of a bag with the highest weights, in decreasing order of weight."""
+    """Return the rows of the instances with the highest weights in a bag, by decreasing weight."""
     start, end = predictions.offsets[bag : bag + 2]
     return start + np.argsort(-predictions.weights[start:end], kind="stable")[:MAX_INSTANCES]
 
 
 def _make_pictures(bags: Bags | None, rows: list[int]) -> dict[int, str]:
-    """A data URI for each of these rows if they are images; all are scaled to the same range of brightness."""
+    """Return a data URI per row if instances are images; all are scaled to the same range of brightness."""
     if bags is None or not is_image_shape(bags.instance_shape):
         return {}
     return {row: to_data_uri(image) for row, image in zip(rows, to_displayable(bags.instances[rows]), strict=True)}
@@ -74,7 +74,7 @@ def _make_pictures(bags: Bags | None, rows: list[int]) -> dict[int, str]:
 def _describe_bag(
     predictions: PredictedBags, bags: Bags | None, bag: int, rows: np.ndarray, pictures: dict[int, str]
 ) -> JsonObject:
-    """A bag with its instances of highest weight, and the probability of the positive or of the predicted class."""
+    """Describe a bag: its heaviest instances, and the probability of the positive or predicted class."""
     start, end = (int(row) for row in predictions.offsets[bag : bag + 2])
     shown_class = 1 if predictions.two_classes else int(predictions.predicted[bag])
     is_key = None if bags is None or bags.instance_labels is None else bags.instance_labels[start:end] > 0

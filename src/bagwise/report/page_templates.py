@@ -1,4 +1,4 @@
-"""Templates of pages: all text is escaped, undefined variables are errors, numbers are formatted in one way."""
+"""HTML templates: text is escaped, undefined variables raise an error, and numbers have a common format."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,8 +13,8 @@ def fill_template(template: str, **content: Any) -> str:
     ----------
     template : str
         File name in ``templates/``.
-    **content
-        Variables of the template.
+    **content : Any
+        Variables of the template, by name.
 
     Returns
     -------
@@ -33,7 +33,7 @@ def fill_template(template: str, **content: Any) -> str:
 
 
 def format_number(value: float | None, digits: int = 3) -> str:
-    """Format a metric, or n/a where it is undefined.
+    """Format a metric; None, for undefined, becomes n/a.
 
     >>> format_number(0.97), format_number(None)
     ('0.970', 'n/a')
@@ -42,7 +42,7 @@ def format_number(value: float | None, digits: int = 3) -> str:
 
 
 def format_share(value: float, digits: int = 3) -> str:
-    """Format a probability or weight; only exact values are written as 0 or 1.
+    """Format a probability or weight; only exactly 0 and 1 are written as 0 and 1.
 
     >>> format_share(0.9999), format_share(0.0002), format_share(1.0), format_share(0.25)
     ('>0.999', '<0.001', '1', '0.250')
@@ -56,16 +56,19 @@ def format_share(value: float, digits: int = 3) -> str:
 
 
 def format_interval(bounds: Sequence[float] | None, digits: int = 3) -> str:
-    """Format an interval, or n/a where it is undefined.
+    """Format an interval; None, for undefined, becomes n/a.
 
     Parameters
     ----------
-    bounds : sequence of two floats, or None
+    bounds : sequence of float, or None
+        Lower and upper bound.
     digits : int, default=3
+        Number of decimals.
 
     Returns
     -------
     str
+        The interval as text.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The predictions of a run for its test bags, read once from its files; nothing is predicted again."""
+"""The predictions of a run for its test bags, read from its files."""
 
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ class PredictedBags(NamedTuple):
     probabilities: np.ndarray  # (n_bags, n_classes)
     weights: np.ndarray  # (n_instances,)
     offsets: np.ndarray  # (n_bags + 1,)
-    rows: list[dict[str, str]]  # of predictions.csv
+    rows: list[dict[str, str]]  # rows of predictions.csv
 
     @classmethod
     def read(cls, run: Run) -> "PredictedBags":

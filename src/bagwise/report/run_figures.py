@@ -28,7 +28,7 @@ FIGURE_SIZE = (3.6, 3.0)  # inches; a page shows three side by side
 
 
 class ReportFigure(NamedTuple):
-    """A figure of the page; without ``svg``, the caption gives the reason."""
+    """A figure of the page; if ``svg`` is None, the caption gives the reason."""
 
     title: str
     caption: str
@@ -36,12 +36,12 @@ class ReportFigure(NamedTuple):
 
 
 class CurveKind(NamedTuple):
-    """One kind of curve, of which there is one per class, and its texts."""
+    """A kind of curve, of which there is one per class, and its texts."""
 
-    name: str  # in the summary
+    name: str  # key in the summary
     title: str
     area: str  # name of the metric that is the area under the curve
-    area_titles: tuple[str, str]  # for one curve, and for several
+    area_titles: tuple[str, str]  # for one curve and for several
     dashed: str  # meaning of the dashed line
     undefined: str  # reason why there may be no curve
     points: Callable[..., Any]
@@ -98,7 +98,7 @@ def _render_curves(kind: CurveKind, summary: JsonObject) -> ReportFigure:
 
 
 def _make_curve_label(curve: JsonObject, area: str) -> str:
-    """The label of a curve; the number comes first, because matplotlib hides labels that begin with an underscore."""
+    """Return the label of a curve; the number is first: matplotlib hides labels that begin with an underscore."""
     return f"{format_number(curve[area])} {shorten_text(curve['class'])}"
 
 
@@ -116,12 +116,14 @@ def _render_learning_curves(summary: JsonObject) -> ReportFigure:
     if not summary["history"]:
         return ReportFigure(title=title, caption="This method is not trained in epochs.", svg=None)
     best = metadata["best_epoch"]
-    reason = (
-        "it has the lowest validation error + loss"
-        if metadata["validated"]
-        else "it is the last, and there were no validation bags"
-    )
-    caption = f"The parameters of epoch {best} (dashed) were kept: {reason}."
+    if metadata["averaged_epochs"]:
+        caption = f"The parameters are the average of the last {metadata['averaged_epochs']} epochs."
+    elif metadata["validated"]:
+        caption = f"The parameters of epoch {best} (dashed) were kept: it has the lowest validation error + loss."
+    else:
+        caption = (
+            f"The parameters of epoch {best} (dashed) were kept: it is the last, and there were no validation bags."
+        )
     history = {name: np.array(values, dtype=float) for name, values in summary["history"].items()}
     return _render("learning", title, caption, lambda axes: plot_learning_curves(axes, history, best))
 

@@ -1,4 +1,4 @@
-"""The report of a run: one self-contained HTML page without scripts or network access, for light and dark screens.
+"""The report of a run: one self-contained HTML page without scripts or network access, in a light and a dark theme.
 
 The run is summarised into a dictionary, figures are rendered as inline SVG, and templates/report.html.j2 is filled.
 """
@@ -19,8 +19,9 @@ def write_report(run: Run, path: Path | None = None) -> Path:
     Parameters
     ----------
     run : Run
-    path : Path, default=None
-        If None, report.html in the folder of the run.
+        Run to report on.
+    path : Path or None, default=None
+        File to write; None means report.html in the folder of the run.
 
     Returns
     -------
@@ -30,7 +31,7 @@ def write_report(run: Run, path: Path | None = None) -> Path:
     Raises
     ------
     InputError
-        If the file cannot be written; this is checked first.
+        If the file cannot be written; this is checked before the run is summarised.
     """
     path = run.folder / REPORT if path is None else path
     check_writable(path)
@@ -46,11 +47,12 @@ def render_report(summary: JsonObject) -> str:
     Parameters
     ----------
     summary : dict
-        See ``summarise_run``.
+        Summary of a run, from ``summarise_run``.
 
     Returns
     -------
     str
+        The HTML page.
     """
     return fill_template(
         "report.html.j2",

@@ -1,8 +1,8 @@
 """The summary of a run: one dictionary of numbers, texts and lists with everything that a report shows.
 
-It is computed from the files of the run (predictions.csv, weights.npy, metrics.json …); nothing is predicted again.
-Only pictures and true key instances need the data. Without the data they are left out, and the summary gives the
-reason.
+It is computed from the files of the run (predictions.csv, weights.npy, metrics.json and others), without predicting
+again. Only pictures and true key instances require the data. If the data cannot be opened, they are left out, and the
+summary contains the reason.
 """
 
 import math
@@ -40,11 +40,12 @@ def summarise_run(run: Run) -> JsonObject:
     Parameters
     ----------
     run : Run
+        Run to summarise.
 
     Returns
     -------
     dict
-        Can be written as JSON; the same run always gives the same summary.
+        Summary, which can be written as JSON. It is a deterministic function of the files of the run and its data.
     """
     bags, missing = _open_test_bags(run)
     predictions = PredictedBags.read(run)
@@ -71,7 +72,7 @@ def summarise_run(run: Run) -> JsonObject:
 
 
 def _open_test_bags(run: Run) -> tuple[Bags | None, str | None]:
-    """The test bags, or the reason why they cannot be opened."""
+    """Return the test bags, or None and the reason why they cannot be opened."""
     try:
         return run.test_bags(), None
     except (InputError, OSError) as error:
@@ -97,11 +98,12 @@ def _make_metadata(run: Run, predictions: PredictedBags) -> JsonObject:
         "epochs": len(run.history),
         "best_epoch": find_best_epoch(run.history),
         "validated": any(row["validation_loss"] is not None for row in run.history),
+        "averaged_epochs": math.ceil(parameters["averaging"] * parameters["epochs"]),
     }
 
 
 def find_best_epoch(history: list[dict[str, float | None]]) -> int | None:
-    """Find the epoch whose parameters were kept: the first with the lowest validation error + loss, else the last."""
+    """Return the first epoch with the lowest validation error + loss; without validation bags, the last epoch."""
     validated = [
         (row["validation_error"] + row["validation_loss"], row["epoch"])
         for row in history
@@ -112,7 +114,7 @@ def find_best_epoch(history: list[dict[str, float | None]]) -> int | None:
 
 
 def _describe_data(bags: Bags | None, missing: str | None) -> JsonObject:
-    """What a page can show of an instance."""
+    """Describe which properties of the instances a page can show."""
     shape = () if bags is None else bags.instance_shape
     return {
         "missing": missing,
@@ -124,7 +126,7 @@ def _describe_data(bags: Bags | None, missing: str | None) -> JsonObject:
 
 
 def _compute_curves(predictions: PredictedBags) -> JsonObject:
-    """Curves of the positive class, or of each of several classes against the rest; None where they are undefined."""
+    """Compute the curves of the positive class, or of each of several classes against the rest; None if undefined."""
     curves: dict[str, list[JsonObject]] = {"roc": [], "precision_recall": []}
     for index in [1] if predictions.two_classes else range(len(predictions.classes)):
         label, positive = predictions.classes[index], predictions.targets == index
@@ -143,7 +145,7 @@ def _compute_curves(predictions: PredictedBags) -> JsonObject:
 
 
 def _make_histogram(predictions: PredictedBags) -> JsonObject:
-    """Bags by probability: of the positive class, by label; or of the predicted class, by correct and wrong."""
+    """Count bags by the probability of the positive class and label, or of the predicted class and correctness."""
     edges = np.linspace(0, 1, HISTOGRAM_BINS + 1)
     if predictions.two_classes:
         x_label, values = f"probability of class {predictions.classes[1]}", predictions.probabilities[:, 1]
@@ -157,7 +159,7 @@ def _make_histogram(predictions: PredictedBags) -> JsonObject:
 
 
 def _collect_history(run: Run) -> dict[str, list[float | None]]:
-    """The columns of the history; None for values that were not measured or are not finite."""
+    """Return the columns of the history; None for values that were not measured or are not finite."""
     columns = run.history[0] if run.history else {}
     return {name: [_finite_or_none(row[name]) for row in run.history] for name in columns}
 
@@ -167,5 +169,5 @@ def _finite_or_none(value: float | None) -> float | None:
 
 
 def _to_lists(points: Any) -> JsonObject | None:
-    """A named tuple of arrays as a dictionary of lists."""
+    """Convert a named tuple of arrays to a dictionary of lists."""
     return None if points is None else {name: values.tolist() for name, values in points._asdict().items()}

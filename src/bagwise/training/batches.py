@@ -1,8 +1,8 @@
 """Conversion of bags to tensors, grouping of bags into batches of bounded size, and sampling of instances.
 
-Sampling limits the number of instances of a bag in a training step; every step samples others. A label belongs to all
-instances of a bag together, so the sample of a positive bag may lack the instances that make it positive; over many
-steps all are seen. Predictions always read whole bags.
+Sampling limits the number of instances per bag in a training step; every step takes a new sample. A label belongs to
+the bag as a whole, so the sample of a positive bag may lack the instances that make it positive; over many steps, all
+instances are used. Predictions always use whole bags.
 """
 
 from collections.abc import Iterator
@@ -41,14 +41,14 @@ def bags_to_tensors(bags: Bags, device: torch.device) -> tuple[Shaped[Tensor, "i
     Parameters
     ----------
     bags : Bags
-        Any bags.
+        Bags to convert.
     device : torch.device
         Device of the tensors.
 
     Returns
     -------
     instances : Tensor of shape (instances, …)
-        In the dtype of the bags; float32 instead of float64 on MPS, which does not support float64.
+        Instances in the dtype of the bags; float32 instead of float64 on MPS, which does not support float64.
     offsets : Tensor of shape (bags + 1,)
         Boundaries of the bags.
     """
@@ -59,23 +59,23 @@ def bags_to_tensors(bags: Bags, device: torch.device) -> tuple[Shaped[Tensor, "i
 
 
 def array_to_tensor(array: np.ndarray) -> Tensor:
-    """Make a tensor that shares the memory of an array, which may be read-only.
+    """Return a tensor that shares the memory of an array, even if the array is read-only.
 
     Parameters
     ----------
     array : ndarray
-        Any array; only copied if it is not contiguous.
+        Array to convert; it is copied only if it is not contiguous.
 
     Returns
     -------
     Tensor
-        Must not be written to.
+        The tensor; it must not be written to.
     """
     return torch.from_numpy(np.asarray(_WritableView(np.ascontiguousarray(array))))
 
 
 class _WritableView:
-    """Presents read-only memory as writable: torch has no read-only tensors and warns about read-only arrays."""
+    """Read-only memory declared as writable: torch has no read-only tensors and warns about read-only arrays."""
 
     def __init__(self, array: np.ndarray) -> None:
         interface = array.__array_interface__
@@ -84,19 +84,19 @@ class _WritableView:
 
 
 def group_by_rows(sizes: np.ndarray, max_rows: int) -> Iterator[slice]:
-    """Group consecutive bags so that each group has at most ``max_rows`` instances; a larger bag is its own group.
+    """Group consecutive bags so that each group has at most ``max_rows`` instances; a larger bag forms its own group.
 
     Parameters
     ----------
     sizes : ndarray of shape (bags,)
         Number of instances of each bag.
     max_rows : int
-        Largest number of instances of a group.
+        Maximum number of instances per group.
 
     Yields
     ------
     slice
-        Numbers of the bags of a group.
+        Indices of the bags of a group.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def group_by_rows(sizes: np.ndarray, max_rows: int) -> Iterator[slice]:
 
 
 def sample_instances(bags: Bags, chosen: np.ndarray, max_instances: int, seed: int, step: int) -> Bags:
-    """Return the chosen bags with at most ``max_instances`` each; the sample is a function of (seed, step, bag).
+    """Sample at most ``max_instances`` instances of each chosen bag, as a function of (seed, step, bag).
 
     >>> bags = Bags.from_list([[[1.0]] * 3, [[2.0]] * 9])
     >>> sample_instances(bags, np.array([1, 0]), max_instances=4, seed=0, step=0).sizes

@@ -1,6 +1,6 @@
 """Checkpoints: the whole state of a run in one safetensors file, written atomically, with its SHA-256.
 
-Values that are not tensors are stored as JSON in the header of the file; nothing is ever unpickled.
+Values that are not tensors are stored as JSON in the header of the file. Loading a checkpoint executes no code from it.
 """
 
 import hashlib
@@ -29,22 +29,24 @@ class TrainingState:
 
     Attributes
     ----------
-    model, optimizer
-        Changed in place.
+    model : nn.Module
+        Model to train; changed in place.
+    optimizer : optim.Optimizer
+        Optimizer of the model; changed in place.
     epoch : int
         Number of completed epochs.
     batch : int
         Number of completed batches of the current epoch.
     loss, errors : float
-        Sums over the bags of the current epoch.
+        Sums of the losses and errors of the bags in the current epoch so far.
     seconds : float
-        Duration of the current epoch.
+        Duration of the current epoch so far, in seconds.
     history : list of Epoch
         Records of the completed epochs.
     best : Best or None
-        Weights of the best epoch.
+        Best epoch so far, with its weights; None without validation bags.
     average : dict of Tensor
-        Averaged weights of the last epochs; empty before the first of them.
+        Averaged weights of the last epochs; empty if none of them is completed yet.
     """
 
     model: nn.Module
@@ -68,14 +70,22 @@ class Checkpoint:
     path : Path
         File of the checkpoint.
     identity : dict
-        Data and settings of the run, as JSON values. A checkpoint with another identity is rejected.
+        Data and settings of the run, as JSON values. A checkpoint with a different identity is rejected.
     """
 
     path: Path
     identity: dict[str, Any]
 
     def save(self, state: TrainingState) -> None:
-        """Replace the previous checkpoint; if the process is killed meanwhile, the previous one stays intact."""
+        """Save the state, and replace the previous checkpoint atomically.
+
+        If the process is killed during this call, the previous checkpoint stays intact.
+
+        Parameters
+        ----------
+        state : TrainingState
+            State to save.
+        """
         tensors = {f"model.{name}": value for name, value in state.model.state_dict().items()}
         if state.best is not None:
             tensors |= {f"best.{name}": value for name, value in state.best.weights.items()}
@@ -105,7 +115,7 @@ class Checkpoint:
         Returns
         -------
         bool
-            False if there is no checkpoint.
+            True if the state was restored, False if there is no checkpoint.
 
         Raises
         ------
@@ -127,7 +137,18 @@ class Checkpoint:
         return True
 
     def check_free_space(self, state: TrainingState) -> None:
-        """Raise ``InputError`` before the first step if checkpoints of this run do not fit on the disk."""
+        """Check that the checkpoints of this run fit on the disk; called before the first step.
+
+        Parameters
+        ----------
+        state : TrainingState
+            State at the start of the run.
+
+        Raises
+        ------
+        InputError
+            If there is not enough free space.
+        """
         values = [*state.model.state_dict().values()]
         moments = 2 if "betas" in state.optimizer.defaults else bool(state.optimizer.defaults.get("momentum"))
         size = sum(value.nbytes for value in values) * (1 + moments)
@@ -187,7 +208,7 @@ def _select_prefix(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]
 
 
 def _copy_tensor(value: Tensor) -> Tensor:
-    """Copy to separate memory: safetensors does not store two names of the same memory (tied weights)."""
+    """Copy to separate memory: safetensors rejects tensors that share memory (tied weights)."""
     return value.detach().cpu().clone(memory_format=torch.contiguous_format)
 
 

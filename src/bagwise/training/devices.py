@@ -1,9 +1,9 @@
 """Device, number of threads and precision of the computation.
 
 Mixed precision computes the encoder in bfloat16 during training, and everything else in float32. bfloat16 has the range
-of float32, so gradients need no scaling. Weights, pooling, head, loss and the state of the optimizer remain in full
-precision, and so do predictions: softmax and sums over many instances lose accuracy that the products of the encoder
-do not.
+of float32, so gradients need no scaling. Weights, pooling, head, loss, optimizer state and predictions remain in full
+precision: in bfloat16, softmax and sums over many instances would lose accuracy, unlike the matrix products of the
+encoder.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ PRECISIONS = ("full", "mixed")
 
 
 def list_devices() -> dict[str, bool]:
-    """Check which types of device are available with this machine and this installation of torch.
+    """Return which types of device are available on this machine with the installed version of torch.
 
     Returns
     -------
@@ -33,16 +33,17 @@ def list_devices() -> dict[str, bool]:
 
 
 def resolve_device(name: str | torch.device) -> torch.device:
-    """Return the device of a name.
+    """Return the torch device with a given name.
 
     Parameters
     ----------
     name : str or torch.device
-        Name as in torch; "auto" is CUDA if available, else the CPU.
+        Device, or its name in torch; "auto" selects CUDA if available, else the CPU.
 
     Returns
     -------
     torch.device
+        The device.
 
     Raises
     ------
@@ -71,9 +72,9 @@ def resolve_device(name: str | torch.device) -> torch.device:
 
 @contextlib.contextmanager
 def use_one_thread() -> Iterator[None]:
-    """Compute with one thread within a ``with`` block, in torch and in the libraries used by NumPy.
+    """Limit torch and the numerical libraries of NumPy to one thread within a ``with`` block.
 
-    The last bits of sums depend on the number of threads; with one thread they are reproducible.
+    The last bits of a sum depend on the number of threads; with one thread they are reproducible.
     """
     before = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -85,28 +86,28 @@ def use_one_thread() -> Iterator[None]:
 
 
 def check_precision(precision: str, device: torch.device) -> None:
-    """Raise ``InputError`` for mixed precision on a device that does not compute in bfloat16 itself.
+    """Raise ``InputError`` for mixed precision on a device without native support of bfloat16.
 
-    Processors are rejected: a virtual machine may report bfloat16 units of the processor that it does not provide, and
-    a product would then terminate the process.
+    CPUs are rejected: a virtual machine may report bfloat16 instructions that it does not provide, and a matrix product
+    would then terminate the process.
     """
     if precision == "full":
         return
     if device.type != "cuda" or not torch.cuda.is_bf16_supported(including_emulation=False):
         raise InputError(
-            f"precision='mixed' needs a CUDA device that supports bfloat16, and this run uses device '{device}'; "
+            f"precision='mixed' needs a CUDA device that supports bfloat16, but this run uses device '{device}'; "
             "use precision='full'"
         )
 
 
 def use_half_precision(model: nn.Module, device: torch.device) -> BagModel:
-    """Return a model for training that shares all weights and computes its encoder in bfloat16."""
+    """Return a model that shares all weights with ``model`` and computes the encoder in bfloat16, for training."""
     assert isinstance(model, BagModel)
     return BagModel(HalfPrecisionEncoder(model.encoder, device.type), model.pooling, model.head)
 
 
 class HalfPrecisionEncoder(nn.Module):
-    """An encoder that computes products in bfloat16; its weights, which are shared, and its embeddings are float32."""
+    """Encoder that computes products in bfloat16, from shared float32 weights, and returns float32 embeddings."""
 
     def __init__(self, encoder: nn.Module, device_type: str) -> None:
         super().__init__()

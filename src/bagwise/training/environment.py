@@ -1,4 +1,4 @@
-"""Description of the machine and of the software versions of a run, so that results can be traced to them."""
+"""Description of the machine and the software versions that a run used."""
 
 import importlib.metadata
 import os
@@ -14,17 +14,17 @@ PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "safetensors", "matplotli
 
 
 def describe_environment(device: str = "auto") -> dict[str, Any]:
-    """Describe versions, machine, device and threads, and how exactly a run can be repeated.
+    """Describe software versions, machine, device and number of threads, and how exactly a run can be repeated.
 
     Parameters
     ----------
     device : str, default="auto"
-        Device of the run.
+        Name of the device of the run (see ``resolve_device``).
 
     Returns
     -------
     dict
-        JSON values.
+        Description that can be written as JSON.
     """
     resolved = resolve_device(device)
     return {
@@ -42,11 +42,11 @@ def describe_environment(device: str = "auto") -> dict[str, Any]:
 
 
 def describe_repeatability(device: torch.device) -> str:
-    """Describe the result of repeating or resuming a run with the same seed.
+    """Describe how exactly a run is reproduced if it is repeated or resumed with the same seed.
 
     >>> describe_repeatability(torch.device("cpu"))
-    'the same bits on this machine with the same number of threads; elsewhere the same up to rounding'
+    'bitwise identical on this machine with the same number of threads; elsewhere identical up to rounding'
     """
     if device.type == "cpu":
-        return "the same bits on this machine with the same number of threads; elsewhere the same up to rounding"
-    return f"the same up to rounding: {device.type} adds numbers in no fixed order, so the last bits may differ"
+        return "bitwise identical on this machine with the same number of threads; elsewhere identical up to rounding"
+    return f"identical up to rounding: {device.type} does not sum in a fixed order, so the last bits may differ"

@@ -1,6 +1,6 @@
 """Training history: one record per epoch, and the best epoch.
 
-The best epoch has the lowest validation error + loss, as in the paper; among equal epochs, the first.
+The best epoch has the lowest validation error + loss, as in the paper; of equal epochs, it is the first.
 """
 
 import math
@@ -19,13 +19,13 @@ class Epoch:
     epoch : int
         Number of the epoch, from 1.
     loss, error : float
-        Means over the training bags, in training mode.
+        Mean loss and mean error of the training bags, in training mode.
     validation_loss, validation_error : float or None
-        Means over the validation bags, in evaluation mode; None without validation bags.
+        Mean loss and mean error of the validation bags, in evaluation mode; None without validation bags.
     learning_rate : float
         Learning rate of the epoch.
     seconds : float
-        Duration of the epoch.
+        Duration of the epoch, in seconds.
     """
 
     epoch: int
@@ -58,10 +58,10 @@ class Best:
 
 
 def is_improvement(record: Epoch, best: Best | None) -> bool:
-    """Whether an epoch is better than the best one so far, by validation error + loss."""
+    """Return whether an epoch has a lower validation error + loss than the best one so far."""
     return record.criterion is not None and record.criterion < (math.inf if best is None else best.criterion)
 
 
 def is_patience_exhausted(record: Epoch, best: Best | None, patience: int | None) -> bool:
-    """Whether there was no improvement in the last ``patience`` epochs."""
+    """Return whether there was no improvement in the last ``patience`` epochs."""
     return patience is not None and best is not None and record.epoch - best.epoch >= patience

@@ -1,4 +1,4 @@
-"""Inference with a trained model. Evaluation, prediction and explanation all use this function."""
+"""Inference with a trained model, for evaluation, prediction and explanation."""
 
 from typing import NamedTuple
 
@@ -13,11 +13,11 @@ from bagwise.training.batches import bags_to_tensors, group_by_rows
 from bagwise.training.streaming.pieces import RowCollector, is_streamable
 from bagwise.training.streaming.prediction import stream_prediction
 
-ROWS_AT_ONCE = 512  # a larger bag is read in pieces of this many rows, which fit into the cache and need little memory
+ROWS_AT_ONCE = 512  # larger bags are read in pieces of this many rows, which fit into the cache and need little memory
 
 
 class InferenceResult(NamedTuple):
-    """Scores and weights as arrays.
+    """Scores and weights of bags.
 
     Attributes
     ----------
@@ -39,13 +39,19 @@ def run_inference(model: nn.Module, bags: Bags, device: torch.device) -> Inferen
     model : nn.Module
         Maps instances and offsets to a ``Prediction``; its mode is restored afterwards.
     bags : Bags
-        At least one bag.
+        Bags to predict, at least one.
     device : torch.device
         Device of the model.
 
     Returns
     -------
     InferenceResult
+        Scores of the bags and weights of their instances.
+
+    Raises
+    ------
+    InputError
+        If there are no bags.
     """
     if len(bags) == 0:
         raise InputError("there are no bags to predict; give at least one")
@@ -64,7 +70,7 @@ def run_inference(model: nn.Module, bags: Bags, device: torch.device) -> Inferen
 
 
 def _predict(model: nn.Module, bags: Bags, device: torch.device) -> Prediction:
-    """Predict packed bags at once; a single large bag in pieces, if its pooling supports that."""
+    """Predict packed bags at once, or a single large bag in pieces if the pooling supports it."""
     if bags.n_instances > ROWS_AT_ONCE and is_streamable(model):
         return stream_prediction(model, bags, device, ROWS_AT_ONCE)
     return model(*bags_to_tensors(bags, device))

@@ -1,11 +1,11 @@
 """The training loop: shuffled batches of bags, validation, checkpoints and the best or averaged weights.
 
-An engine performs the steps. Every random number is a function of the seed and the position in the run (see
-``bagwise.nn.random_streams``), so a run that was interrupted and resumed ends with the same bits as one that was not.
+An engine runs the optimizer steps. Every random number is a function of the seed and the position in the run (see
+``bagwise.nn.random_streams``), so a resumed run ends with bitwise the same weights as an uninterrupted one.
 
-The final weights can be averaged over the last epochs (Polyak & Juditsky 1992; Izmailov et al. 2018). With few bags the
-accuracy at the threshold 1/2 varies from epoch to epoch; with averaged weights it varies less, and no bags have to be
-held out.
+The final weights can be averaged over the last epochs (Polyak & Juditsky 1992; Izmailov et al. 2018). With few bags,
+the accuracy at the threshold 1/2 varies from epoch to epoch. With averaged weights it varies less, and no validation
+bags have to be held out.
 """
 
 import math
@@ -32,48 +32,48 @@ from bagwise.training.settings import TrainingSettings
 
 
 class TrainingStopped(Exception):  # noqa: N818 (not an error: the stop was requested)
-    """A stop of the training was requested; the checkpoint contains the state at this point."""
+    """Raised when ``should_stop`` returned True; the checkpoint, if there is one, contains the state at this point."""
 
 
 @dataclass
 class Trainer:
-    """Trains a model in place.
+    """Training loop of a model, which is changed in place.
 
-    With validation bags the model ends with the weights of the best epoch; else with those of the last epoch, or with
-    the average of the last epochs. A checkpoint is written after every epoch, and within an epoch when ``should_stop``
-    returns True. If the checkpoint exists already, training resumes from it.
+    The final weights are the average of the last epochs if ``settings.averaging`` is positive, else those of the best
+    epoch if there are validation bags, else those of the last epoch. A checkpoint is written after every epoch, and
+    within an epoch when ``should_stop`` returns True. If the checkpoint already exists, training resumes from it.
 
     Parameters
     ----------
     model : nn.Module
         Model to train.
     likelihood : Likelihood
-        Loss and errors of scores.
+        Defines the loss and the errors of scores.
     task : TrainingTask
-        Training bags and targets.
+        Training bags with their targets.
     settings : TrainingSettings
-        Number of epochs, optimizer and so on.
-    validation : TrainingTask, optional
-        Validation bags and targets.
-    device : torch.device, default=cpu
+        Number of epochs, optimizer and other settings.
+    validation : TrainingTask or None, default=None
+        Validation bags with their targets.
+    device : torch.device, default=torch.device("cpu")
         Device of the computation.
     engine : callable, default=TorchEngine
         Builds the engine from a ``TrainingProblem``.
     memory : float, default=inf
-        Bytes that a step may use for its instances.
-    checkpoint : Checkpoint, optional
-        File for the state of the run. By default no checkpoints are written.
-    ranks : Ranks, optional
-        This process among the processes of the run. By default those of ``torch.distributed``.
-    progress : TrainingProgress, optional
-        Receives reports of the progress.
-    should_stop : callable, optional
+        Memory limit for the instances of a step, in bytes.
+    checkpoint : Checkpoint or None, default=None
+        File for the state of the run; None means that no checkpoints are written.
+    ranks : Ranks, default=get_ranks()
+        This process among the processes of the run; by default those of ``torch.distributed``.
+    progress : TrainingProgress, default=TrainingProgress()
+        Receives progress reports.
+    should_stop : callable, default=lambda: False
         Called after each call of the engine; training stops if it returns True.
 
     Attributes
     ----------
     state : TrainingState
-        Current state, once ``run`` was called.
+        Current state; set by ``run``.
     """
 
     model: nn.Module
@@ -90,7 +90,7 @@ class Trainer:
     should_stop: Callable[[], bool] = lambda: False
 
     def run(self) -> list[Epoch]:
-        """Train until the end.
+        """Train until the last epoch, or until the patience is exhausted.
 
         Returns
         -------
@@ -145,7 +145,7 @@ class Trainer:
         return bool(history) and is_patience_exhausted(history[-1], self.state.best, self.settings.patience)
 
     def _run_epoch(self, engine: Engine) -> None:
-        """Run the remaining batches of the epoch, then record it."""
+        """Run the remaining batches of the current epoch and record the epoch."""
         state = self.state
         batches, stride = self._make_batches(state.epoch), max(1, engine.stride // self.settings.batch_size)
         self.model.train()
@@ -159,7 +159,7 @@ class Trainer:
             state.seconds += time.perf_counter() - started
             self.progress.batch(state.batch, len(batches))
             if self.ranks.any_process(self.should_stop()):
-                self._check_weights()  # before they replace the last good ones
+                self._check_weights()  # before they overwrite the last good checkpoint
                 self._save()
                 raise TrainingStopped
         self._finish_epoch()
@@ -217,7 +217,8 @@ class Trainer:
         return losses.mean().item(), self.likelihood.errors(scores, targets).mean().item()
 
     def _check_weights(self) -> None:
-        sums = torch.stack([value.detach().sum() for value in self.model.parameters()])  # faster than every value
+        # One sum per parameter is faster to check than every value.
+        sums = torch.stack([value.detach().sum() for value in self.model.parameters()])
         if not sums.isfinite().all():
             raise InputError(self._describe_divergence("the weights of the model are", ""))
 
@@ -229,7 +230,7 @@ class Trainer:
         )
 
     def _describe_checkpoint(self) -> str:
-        """Return the end of an error message: where the last good state is saved."""
+        """Return the end of an error message, with the path of the last good checkpoint."""
         exists = self.checkpoint is not None and self.checkpoint.path.exists()
         return f"; the last good state is saved in {self.checkpoint.path}" if self.checkpoint and exists else ""
 

@@ -1,15 +1,18 @@
 """Progress reports of training: none, or a progress bar in the terminal."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from bagwise.training.engines.choice import EngineChoice
 from bagwise.training.history import Epoch
 
+if TYPE_CHECKING:
+    from rich.console import Console
+
 
 class TrainingProgress:
-    """Receives the events of a training run and ignores them; subclasses report them.
+    """Receiver of progress reports that ignores them; subclasses may show them.
 
-    A context manager, entered for the duration of the training.
+    It is a context manager, which is entered before the first epoch and left after the last.
     """
 
     def __enter__(self) -> "TrainingProgress":
@@ -19,28 +22,56 @@ class TrainingProgress:
         return
 
     def engine(self, choice: EngineChoice) -> None:
-        """Report the engine that was chosen."""
+        """Handle the choice of the engine.
+
+        Parameters
+        ----------
+        choice : EngineChoice
+            The chosen engine.
+        """
 
     def start(self, done: int, epochs: int) -> None:
-        """Report that training starts, with ``done`` of all ``epochs`` completed earlier."""
+        """Handle the start of training.
+
+        Parameters
+        ----------
+        done : int
+            Number of epochs completed before a resume; 0 for a new run.
+        epochs : int
+            Total number of epochs.
+        """
 
     def batch(self, done: int, batches: int) -> None:
-        """Report that ``done`` of the ``batches`` of the current epoch are completed."""
+        """Handle the completion of batches.
+
+        Parameters
+        ----------
+        done : int
+            Number of completed batches of the current epoch.
+        batches : int
+            Total number of batches of the epoch.
+        """
 
     def epoch(self, record: Epoch) -> None:
-        """Report a completed epoch."""
+        """Handle the completion of an epoch.
+
+        Parameters
+        ----------
+        record : Epoch
+            Record of the epoch.
+        """
 
 
 class TrainingProgressBar(TrainingProgress):
-    """One line of at most 80 columns: completed epochs, remaining time and losses; it remains when training ends.
+    """A progress bar of at most 80 columns: number of completed epochs, remaining time and losses.
 
     Parameters
     ----------
-    console : rich.console.Console, optional
-        Console to print to. By default that of rich.
+    console : rich.console.Console or None, default=None
+        Console to print to; None means the default console of rich.
     """
 
-    def __init__(self, console: Any = None) -> None:
+    def __init__(self, console: "Console | None" = None) -> None:
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as RichProgress
 

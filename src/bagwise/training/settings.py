@@ -1,4 +1,4 @@
-"""Settings of training as plain numbers, stored with every checkpoint so that a resume cannot mix two runs."""
+"""Settings of training, stored in every checkpoint so that a run cannot be resumed with different settings."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -21,30 +21,30 @@ SCHEDULES: dict[str, Callable[[float], float]] = {  # share of completed epochs 
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """Settings of the optimisation, as in the tables of the paper's appendix, and a few more.
+    """Settings of training: those in the tables of the paper's appendix, and a few more.
 
     Parameters
     ----------
     epochs : int, default=100
         Number of epochs.
     batch_size : int, default=1
-        Bags per step.
+        Number of bags per step.
     optimizer : {"adam", "sgd", "nesterov"}, default="adam"
-        Optimizer; names are accepted in any spelling.
+        Name of the optimizer; case, hyphens and underscores are ignored.
     learning_rate : float, default=5e-4
         Learning rate of the first epoch.
     weight_decay : float, default=1e-4
-        Factor of the l2 penalty.
+        Factor of the L2 penalty.
     momentum : float, default=0.9
         Momentum of "sgd" and "nesterov".
     schedule : {"constant", "linear", "cosine"}, default="constant"
         Decay of the learning rate over the epochs.
-    patience : int, optional
-        Stop after this many epochs without improvement on the validation bags. By default never.
+    patience : int or None, default=None
+        Stop after this many epochs without improvement on the validation bags; None means never.
     averaging : float, default=0.0
-        Share of the last epochs whose weights are averaged.
-    most_instances : int, optional
-        Largest number of instances of a bag in a step. By default all.
+        Share of the epochs, counted from the last, whose weights are averaged.
+    most_instances : int or None, default=None
+        Maximum number of instances of a bag in a step; None means all.
     precision : {"full", "mixed"}, default="full"
         Precision of the encoder in training.
     seed : int, default=0
@@ -87,19 +87,38 @@ class TrainingSettings:
         choose_by_name(self.schedule, SCHEDULES, "schedule")
 
     def learning_rate_at(self, epoch: int) -> float:
-        """Return the learning rate of an epoch, counted from 0.
+        """Return the learning rate of an epoch; it depends on the epoch only, so a resume needs no further state.
 
-        It depends on the epoch only, so a resume needs no further state.
+        Parameters
+        ----------
+        epoch : int
+            Number of the epoch, from 0.
+
+        Returns
+        -------
+        float
+            Learning rate.
         """
         return self.learning_rate * choose_by_name(self.schedule, SCHEDULES, "schedule")(epoch / self.epochs)
 
     def count_averaged_epochs(self, completed_epochs: int) -> int:
-        """Return how many of the completed epochs are among the last ones, whose weights are averaged."""
+        """Count the completed epochs whose weights are part of the average.
+
+        Parameters
+        ----------
+        completed_epochs : int
+            Number of completed epochs.
+
+        Returns
+        -------
+        int
+            Number of averaged epochs; 0 if averaging has not started.
+        """
         first = self.epochs - math.ceil(self.averaging * self.epochs)
         return max(0, completed_epochs - first)
 
     def build_optimizer(self, parameters: Iterable[nn.Parameter]) -> optim.Optimizer:
-        """Build Adam with the default betas, or SGD with momentum; weight decay is an l2 penalty, as in the paper.
+        """Build Adam with the default betas, or SGD with momentum; weight decay is an L2 penalty, as in the paper.
 
         Parameters
         ----------
@@ -109,6 +128,7 @@ class TrainingSettings:
         Returns
         -------
         torch.optim.Optimizer
+            The optimizer.
         """
         return choose_by_name(self.optimizer, OPTIMIZERS, "optimizer")(parameters, self)
 

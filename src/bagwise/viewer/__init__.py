@@ -1,4 +1,4 @@
-"""Local web viewer of runs."""
+"""Local web viewer for runs."""
 
 import lazy_loader
 

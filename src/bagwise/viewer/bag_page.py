@@ -1,6 +1,6 @@
-"""The description of one bag and of one instance that the page shows, as plain dictionaries.
+"""Descriptions of a bag and of an instance for the page, as JSON values.
 
-For features, an instance is described by those that differ most from the other instances of all test bags:
+An instance that is a feature vector is described by the features that deviate most from their mean over all test bags:
 
     dⱼ = (xⱼ − mean of feature j)/(standard deviation of feature j)
 """
@@ -19,13 +19,13 @@ from bagwise.io import JsonObject
 from bagwise.runs import OpenRun, compute_weight_spread
 from bagwise.viewer.pictures import TILE_SIDE, BagPicture, compute_max_level
 
-MAX_ROWS = 10_000  # of more instances, evenly spaced ones are used
+MAX_ROWS = 10_000  # instances used for the statistics; if there are more, evenly spaced ones
 MAX_FEATURES = 12
-NEGLIGIBLE = 1e-9  # a standard deviation below this share of the mean is a rounding error
+NEGLIGIBLE = 1e-9  # standard deviations below this share of the mean are rounding errors
 
 
 class FeatureStatistics(NamedTuple):
-    """Mean and standard deviation of every feature, (n_features,)."""
+    """Mean and standard deviation of every feature, each of shape (n_features,)."""
 
     means: np.ndarray
     deviations: np.ndarray
@@ -38,9 +38,9 @@ def describe_bag(
     picture: BagPicture,
     weights_by_seed: Sequence[np.ndarray] = (),
 ) -> JsonObject:
-    """Return the positions of the instances, the kind of data, and how reliable the weights are.
+    """Return the kind of data, the extent of tiles and picture, and how reliable the weights are.
 
-    ``weights_by_seed`` are the weights of the bag in this run and in others that differ only in their seed.
+    ``weights_by_seed`` are the weights of the bag in this run and in the runs that differ only in their seed.
     """
     bags, missing = open_run.opened
     single = None if bags is None else bags[[bag]]
@@ -62,7 +62,7 @@ def describe_bag(
 
 
 def _describe_tiles(bag: Bags, background: Background | None) -> tuple[JsonObject | None, str | None]:
-    """Return the bounding box of the tiles in level-0 pixels, and a problem with them; both None if unknown."""
+    """Return tile size and bounding box of the tiles in level-0 pixels, and a problem; both None without positions."""
     if bag.positions is None:
         return None, None
     try:
@@ -99,9 +99,9 @@ def describe_instance(
     statistics: FeatureStatistics | None = None,
     weights_by_seed: Sequence[np.ndarray] = (),
 ) -> JsonObject:
-    """Return the values of an instance to the last digit, as text, and its most unusual features.
+    """Return the values of an instance with all digits, as text, and its most unusual features.
 
-    ``statistics`` are those of the features of all instances; None if the instances are images.
+    ``statistics`` are the feature statistics of all test bags; None if the instances are images.
     """
     single, weights = open_run.bag(bag), layers.weights(bag)
     values = single.instances[instance]
@@ -118,7 +118,7 @@ def describe_instance(
 
 
 def compute_feature_statistics(instances: np.ndarray) -> FeatureStatistics:
-    """Compute mean and standard deviation of every feature, from at most ``MAX_ROWS`` evenly spaced instances."""
+    """Compute the mean and standard deviation of every feature from at most ``MAX_ROWS`` evenly spaced instances."""
     rows = instances
     if len(instances) > MAX_ROWS:
         rows = instances[np.linspace(0, len(instances) - 1, MAX_ROWS).astype(int)]
@@ -127,7 +127,7 @@ def compute_feature_statistics(instances: np.ndarray) -> FeatureStatistics:
 
 
 def find_unusual_features(instance: np.ndarray, statistics: FeatureStatistics) -> list[JsonObject]:
-    """Return the features furthest from their means, furthest first; constant features are ignored.
+    """Return the features that deviate most from their means, in decreasing order; constant features are ignored.
 
     >>> statistics = FeatureStatistics(np.zeros(3), np.array([1.0, 3.0, 0.0]))
     >>> found = find_unusual_features(np.array([1.0, 9.0, 4.0]), statistics)

@@ -1,8 +1,8 @@
-"""The pictures of a run: the image or slide of a bag in tiles, at every zoom, and a picture of each instance.
+"""The pictures of a run: the image or slide of a bag in tiles, at every zoom level, and a picture of each instance.
 
     level L has one pixel per square of 2^(max_level − L) level-0 pixels; its tiles have TILE_SIDE pixels per side
 
-A tile of a coarse level is read directly only if a level of the slide's pyramid makes that cheap. Otherwise it is
+A tile of a coarse level is read directly only if the slide's pyramid has a suitable level. Otherwise, it is
 assembled from the four tiles of the next finer level, so that no request needs more memory than a few tiles.
 """
 
@@ -22,11 +22,11 @@ from bagwise.figures import is_image_shape, to_displayable
 from bagwise.runs import OpenRun
 
 TILE_SIDE = 256
-READ_AT_ONCE = 2048  # side of the largest square that is read for one tile
+READ_AT_ONCE = 2048  # maximum side of the square that is read for one tile, in pixels of the nearest level of the slide
 JPEG_QUALITY = 90
 MAX_CACHED_PICTURES = 4
 MAX_CACHED_TILES = 1000  # about 20 kB each
-MAX_CONCURRENT_READS = 4  # a tile may need about 12 MB until it is downsampled
+MAX_CONCURRENT_READS = 4  # a tile may need about 12 MB before it is downsampled
 MAX_CACHED_BAGS = 4
 
 
@@ -38,9 +38,9 @@ class BagPicture(NamedTuple):
 
 
 class RunPictures:
-    """Finds the pictures of a run and keeps the last few open; a slide that is dropped is closed automatically.
+    """The pictures of a run; the most recent ones stay open, and slides are closed when they leave the cache.
 
-    ``folder`` is a folder of pictures given by the user; without it, the images of the run's data are used.
+    ``folder`` is a folder of pictures given by the user; if it is None, the images of the run's data are used.
     """
 
     def __init__(self, open_run: OpenRun, folder: PictureFolder | None = None) -> None:
@@ -96,7 +96,7 @@ class RunPictures:
 
 
 def compute_max_level(background: Background) -> int:
-    """Return the level at full resolution."""
+    """Return the number of the level with full resolution."""
     return math.ceil(math.log2(max(background.width, background.height, 2)))
 
 
@@ -114,7 +114,7 @@ def read_tile(background: Background, level: int, column: int, row: int) -> np.n
 
 
 def _read_level_square(background: Background, scale: int, left: int, top: int) -> np.ndarray:
-    """Read TILE_SIDE × TILE_SIDE pixels of a level; white outside the picture."""
+    """Read TILE_SIDE × TILE_SIDE pixels of a level; pixels outside the picture are white."""
     nearest = max((factor for factor in background.downsamples if factor <= scale), default=1.0)
     if TILE_SIDE * scale / nearest <= READ_AT_ONCE:
         return background.read_square(left * scale, top * scale, TILE_SIDE * scale, TILE_SIDE)

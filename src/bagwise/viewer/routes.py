@@ -1,7 +1,7 @@
-"""The web application: each URL is parsed, answered by one call, and encoded.
+"""The web application: each handler parses the URL, makes one call and encodes the result.
 
-Runs, bags and instances are addressed by number, never by name or path. The colour maps of the page are the same as
-those of the pictures of ``bagwise explain``. Downloads have file names that every operating system accepts.
+Runs, bags and instances are addressed by number, never by name or path. The page uses the colour maps of
+``bagwise explain``. Downloads have file names that are valid on every operating system.
 """
 
 import csv
@@ -36,7 +36,7 @@ MAX_NAME_LENGTH = 100  # characters of a bag name in a file name
 
 
 def make_app(session: Session) -> RequestGuard:
-    """Return the ASGI application of a session, with its security checks.
+    """Return the ASGI application of a session, with security checks.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ class Routes:
         return _encode_floats(_require(run.open_run.bag(bag).instance_labels) > 0)
 
     def layer(self, request: Request) -> Response:
-        """Return one value per instance: unscaled (``exact``), or on a scale that the header Scale describes."""
+        """Return one value per instance: unscaled (``exact``), or on the scale that the header Scale describes."""
         run, bag = self._find_bag(request)
         layer, scale = request.path_params["layer"], request.path_params["scale"]
         if layer not in LAYERS or scale not in (*SCALES, "exact"):
@@ -169,7 +169,7 @@ async def _handle_missing(request: Request, error: Exception) -> Response:
 
 
 def make_instances_csv(open_run: OpenRun, layers: BagLayers, bag: int) -> str:
-    """Return the rows of a bag's instances as csv text."""
+    """Return the instances of a bag as csv text, one row per instance."""
     stream = io.StringIO()
     rows = make_instance_rows(open_run, layers, bag)
     writer = csv.DictWriter(stream, fieldnames=list(rows[0]))

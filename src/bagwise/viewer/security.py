@@ -1,8 +1,8 @@
-"""Protection of the viewer: pages of other sites can neither read nor frame it.
+"""Protection of the viewer: other websites can neither read nor embed it.
 
-The server listens on this machine only, but any page open in the browser can send requests to it, also under a foreign
-host name that resolves to this machine (DNS rebinding). Therefore the Host header must name this machine, the Origin of
-a request from a page must be the viewer itself, and only GET and HEAD are allowed, so that nothing can be changed.
+The server listens on this machine only, but any page that is open in the browser can send requests to it, even under a
+foreign host name that resolves to this machine (DNS rebinding). Therefore the Host header must name this machine, the
+Origin header, if there is one, must be the viewer itself, and only GET and HEAD are allowed, so nothing can be changed.
 """
 
 import re
@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LOCAL_HOST = re.compile(r"(127\.0\.0\.1|localhost|\[::1\])(:[0-9]{1,5})?", re.IGNORECASE)
 METHODS = frozenset({"GET", "HEAD"})
-OPENSEADRAGON_STYLE = "'sha256-9xTiqzfwFaL2SGb1rmr8gysEwVVjIvqWAgmZgqFqpEE='"  # the inline style that it adds itself
+OPENSEADRAGON_STYLE = "'sha256-9xTiqzfwFaL2SGb1rmr8gysEwVVjIvqWAgmZgqFqpEE='"  # inline style that OpenSeadragon adds
 CONTENT_SECURITY_POLICY = "; ".join(
     [
         "default-src 'self'",
@@ -60,12 +60,12 @@ def _reject_request(scope: Scope) -> PlainTextResponse | None:
     if not is_local_host(headers.get("host", "")):
         return PlainTextResponse("use the host name 127.0.0.1 or localhost; other host names are rejected", 403)
     if not is_own_origin(headers.get("origin"), headers.get("host", "")):
-        return PlainTextResponse("requests from pages of other sites are rejected", 403)
+        return PlainTextResponse("requests from other websites are rejected", 403)
     return None
 
 
 def is_local_host(host: str) -> bool:
-    """Return whether a Host header names this machine, at any port, because an SSH tunnel may use another one.
+    """Return whether a Host header names this machine; any port is accepted, because an SSH tunnel may use another.
 
     >>> is_local_host("localhost:8000"), is_local_host("[::1]:80"), is_local_host("evil.example:8000")
     (True, True, False)
@@ -74,7 +74,7 @@ def is_local_host(host: str) -> bool:
 
 
 def is_own_origin(origin: str | None, host: str) -> bool:
-    """Return whether a request has no Origin, or the origin of the viewer itself.
+    """Return whether a request has no Origin header, or the origin of the viewer itself.
 
     >>> is_own_origin(None, "localhost:80"), is_own_origin("http://localhost:81", "localhost:80")
     (True, False)

@@ -7,15 +7,25 @@ import warnings
 import webbrowser
 from collections.abc import Callable
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING
 
 from bagwise.errors import InputError
+
+if TYPE_CHECKING:
+    import uvicorn
+    from starlette.types import ASGIApp
 
 HOST = "127.0.0.1"
 
 
 def check_viewer_packages() -> None:
-    """Raise InputError if the optional packages of the viewer are not installed."""
+    """Check that the optional packages of the viewer are installed.
+
+    Raises
+    ------
+    InputError
+        If a package is missing.
+    """
     if any(find_spec(package) is None for package in ("starlette", "uvicorn")):
         raise InputError("the viewer requires starlette and uvicorn; install them with: pip install 'bagwise[viewer]'")
 
@@ -66,7 +76,7 @@ def get_address(listener: socket.socket) -> str:
     return f"http://{HOST}:{listener.getsockname()[1]}/"
 
 
-def run_server(app: Callable, listener: socket.socket, open_browser: bool, preload: Callable[[], None]) -> None:
+def run_server(app: "ASGIApp", listener: socket.socket, open_browser: bool, preload: Callable[[], None]) -> None:
     """Serve the viewer until interrupted.
 
     Parameters
@@ -78,16 +88,16 @@ def run_server(app: Callable, listener: socket.socket, open_browser: bool, prelo
     open_browser : bool
         Whether to open a browser at the address.
     preload : callable
-        Called in a thread while the server starts, to open data before the first request.
+        Called in a separate thread while the server starts, to open data before the first request.
     """
     threading.Thread(target=preload, daemon=True).start()
     if open_browser:
         threading.Thread(target=_open_browser, args=[get_address(listener)], daemon=True).start()
-    with contextlib.suppress(KeyboardInterrupt):  # Ctrl-C is the normal way to stop it
+    with contextlib.suppress(KeyboardInterrupt):  # Ctrl-C is the normal way to stop the server
         make_server(app).run(sockets=[listener])
 
 
-def make_server(app: Callable) -> Any:
+def make_server(app: "ASGIApp") -> "uvicorn.Server":
     """Return a uvicorn server that logs only warnings and errors."""
     import uvicorn
 

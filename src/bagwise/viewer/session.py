@@ -1,4 +1,4 @@
-"""The runs that a viewer shows: found below a path, listed from their files, and opened on demand."""
+"""The runs of a viewer: found below a path, listed from their files, and opened on demand."""
 
 import warnings
 from pathlib import Path
@@ -17,11 +17,11 @@ from bagwise.viewer.bag_page import FeatureStatistics, compute_feature_statistic
 from bagwise.viewer.pictures import RunPictures
 
 MAX_CACHED_RUNS = 4
-MAX_DEPTH = 3  # below runs, it finds runs/first, runs/colon/attention and runs/colon/attention/fold-1
+MAX_DEPTH = 3  # for runs/, finds runs/first, runs/colon/attention and runs/colon/attention/fold-1
 
 
 class ViewedRun(NamedTuple):
-    """A run with everything that the viewer shows of it."""
+    """A run with its data, layers and pictures."""
 
     name: str
     open_run: OpenRun
@@ -36,8 +36,8 @@ class Session:
     ----------
     runs : dict of str to Run
         Runs by the name that the viewer shows.
-    slides : Path, optional
-        Folder of the slides or images of the bags; by default the images that each run was trained on.
+    slides : Path or None, default=None
+        Folder of the slides or images of the bags; None means the images of each run's data.
     """
 
     def __init__(self, runs: dict[str, Run], slides: Path | None = None) -> None:
@@ -56,28 +56,86 @@ class Session:
         self._statistics = BoundedCache(MAX_CACHED_RUNS, self._compute_statistics)
 
     def runs(self) -> list[JsonObject]:
-        """Describe every run."""
+        """Describe every run.
+
+        Returns
+        -------
+        list of dict
+            One description per run; see ``describe_run``.
+        """
         return [describe_run(number, viewed.name, viewed.open_run.run) for number, viewed in enumerate(self._runs)]
 
     def bags(self, run: int) -> list[JsonObject]:
-        """Describe every test bag of a run."""
+        """Describe every test bag of a run.
+
+        Parameters
+        ----------
+        run : int
+            Index of the run.
+
+        Returns
+        -------
+        list of dict
+            One description per bag; see ``list_bags``.
+        """
         return list_bags(self._runs[run].open_run.run)
 
     def get_run(self, run: int, bag: int) -> ViewedRun:
-        """Return a run; raise IndexError if it does not have the bag."""
+        """Return a run, and check that it has a bag.
+
+        Parameters
+        ----------
+        run : int
+            Index of the run.
+        bag : int
+            Index of a test bag.
+
+        Returns
+        -------
+        ViewedRun
+            The run.
+        """
         viewed = self._runs[run]
         if bag >= len(viewed.open_run.run.predictions):
             raise IndexError(bag)
         return viewed
 
     def bag(self, run: int, bag: int) -> JsonObject:
-        """Describe a test bag."""
+        """Describe a test bag.
+
+        Parameters
+        ----------
+        run : int
+            Index of the run.
+        bag : int
+            Index of the test bag.
+
+        Returns
+        -------
+        dict
+            See ``bagwise.viewer.bag_page.describe_bag``.
+        """
         viewed = self.get_run(run, bag)
         picture = viewed.pictures.get_bag_picture(bag)
         return describe_bag(viewed.open_run, viewed.layers, bag, picture, self._get_weights_by_seed(run, bag))
 
     def instance(self, run: int, bag: int, instance: int) -> JsonObject:
-        """Describe an instance of a test bag."""
+        """Describe an instance of a test bag.
+
+        Parameters
+        ----------
+        run : int
+            Index of the run.
+        bag : int
+            Index of the test bag.
+        instance : int
+            Index of the instance within the bag.
+
+        Returns
+        -------
+        dict
+            See ``bagwise.viewer.bag_page.describe_instance``.
+        """
         viewed = self.get_run(run, bag)
         if instance >= len(viewed.layers.weights(bag)):
             raise IndexError(instance)
@@ -90,8 +148,8 @@ class Session:
             weights_by_seed=self._get_weights_by_seed(run, bag),
         )
 
-    def warm(self) -> None:
-        """Open the data of the first run before the first request."""
+    def preload(self) -> None:
+        """Open the data of the first run, so that the first request is fast."""
         _ = self._runs[0].open_run.opened
 
     def _get_weights_by_seed(self, run: int, bag: int) -> list[np.ndarray]:
@@ -106,7 +164,7 @@ class Session:
 
 
 def describe_run(number: int, name: str, run: Run) -> JsonObject:
-    """Return what the page shows of a run; runs with the same ``test_bags`` can be compared bag by bag."""
+    """Describe a run; runs with the same ``test_bags`` can be compared bag by bag."""
     data, parameters, metrics = run.parameters["data"], run.parameters["parameters"], run.metrics["bags"]
     return {
         "number": number,
@@ -122,7 +180,7 @@ def describe_run(number: int, name: str, run: Run) -> JsonObject:
 
 
 def list_bags(run: Run) -> list[JsonObject]:
-    """Return one dictionary per test bag; probabilities are the text of predictions.csv, to the last digit."""
+    """Return one description per test bag; probabilities are the unchanged text of predictions.csv."""
     return [
         {
             "number": number,
@@ -139,7 +197,7 @@ def list_bags(run: Run) -> list[JsonObject]:
 
 
 def open_runs(path: Path) -> dict[str, Run]:
-    """Open the runs of a path.
+    """Open the runs at or below a path.
 
     Parameters
     ----------

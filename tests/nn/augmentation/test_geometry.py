@@ -46,7 +46,7 @@ def test_affine_rotation_does_not_distort_a_wide_image():
 @pytest.mark.parametrize(
     "options", [{"scale": 1.0}, {"shift": -1}, {"degrees": float("nan")}, {"shear": float("inf")}], ids=str
 )
-def test_affine_rejects_impossible_parameters_with_their_values(options):
+def test_affine_rejects_invalid_parameters_and_names_their_values(options):
     (name,) = options
     with pytest.raises(InputError, match=f"scale below 1, got .*{name}={options[name]}"):
         AffineAugmentation(**options)
@@ -58,13 +58,13 @@ def test_affine_rejects_vectors():
 
 
 def coordinate_images(count, height, width):
-    """Images whose channels contain the row, the column and the number of the image of each pixel."""
+    """Return images whose channels contain the row, the column and the image index of each pixel."""
     rows, columns, images = np.meshgrid(np.arange(height), np.arange(width), np.arange(count), indexing="ij")
     return torch.from_numpy(np.stack([rows, columns, images], axis=-1).astype(np.int16)).movedim(2, 0)
 
 
 def crop_corners(size, spread, count, height, width):
-    """Corners of the crops, after a check that each crop is a whole square of its image."""
+    """Return the corners of the crops, after checking that each crop is a contiguous square of its image."""
     module = ShiftedCrop(size, spread).train()
     module.position = StreamPosition(5, 0)
     crops = module(coordinate_images(count, height, width))
@@ -81,15 +81,15 @@ def test_shifted_crop_in_evaluation_mode_is_the_exact_centre(height, width, corn
     crop = ShiftedCrop(27).eval()(images)
     assert crop.dtype == images.dtype
     assert torch.equal(crop, images[:, corner[0] : corner[0] + 27, corner[1] : corner[1] + 27])
-    assert torch.equal(ShiftedCrop(27).eval()(images[..., 0]), crop[..., 0])  # grey images too
+    assert torch.equal(ShiftedCrop(27).eval()(images[..., 0]), crop[..., 0])  # grey images
 
 
 def test_shifted_crop_in_training_mode_is_shifted_by_a_rounded_gaussian():
     shifts = crop_corners(size=3, spread=3.0, count=8000, height=33, width=35) - [15, 16]
     assert np.abs(shifts.mean(axis=0)).max() < 5 * 3 / np.sqrt(len(shifts))
-    assert shifts.std(axis=0) == pytest.approx(np.sqrt(3**2 + 1 / 12), rel=0.03)  # rounding adds 1/12
+    assert shifts.std(axis=0) == pytest.approx(np.sqrt(3**2 + 1 / 12), rel=0.03)  # rounding adds a variance of 1/12
     assert abs(np.corrcoef(shifts.T)[0, 1]) < 5 / np.sqrt(len(shifts))
-    assert (shifts == 0).mean() == pytest.approx(0.1324, abs=0.02)  # the share of the Gaussian within half a pixel
+    assert (shifts == 0).mean() == pytest.approx(0.1324, abs=0.02)  # probability of a Gaussian shift below half a pixel
 
 
 def test_shifted_crop_stays_within_the_image():
@@ -107,7 +107,7 @@ def test_shifted_crop_rejects_images_that_are_too_small(shape):
 
 
 @pytest.mark.parametrize("options", [{"size": 0}, {"spread": -1.0}, {"spread": float("nan")}, {"spread": float("inf")}])
-def test_shifted_crop_rejects_impossible_parameters_with_their_values(options):
+def test_shifted_crop_rejects_invalid_parameters_and_names_their_values(options):
     (name,) = options
     with pytest.raises(InputError, match=f"at least 1 and spread at least 0, got .*{name}={options[name]}"):
         ShiftedCrop(**options)

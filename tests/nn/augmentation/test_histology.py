@@ -15,13 +15,13 @@ def augment(module, patches):
     return module.train()(patches)
 
 
-def test_histology_normalizes_colours_in_evaluation_mode_too():
+def test_histology_normalizes_colours_also_in_evaluation_mode():
     module = HistologyAugmentation(normalize=True).eval()
     assert torch.equal(module(PATCHES), normalize_colour(PATCHES.float()))
 
 
 def test_histology_multiplies_each_stain_of_a_patch_by_one_factor():
-    patches = PATCHES.double() / 2 + 60  # far from black and white, where values would be clipped
+    patches = PATCHES.double() / 2 + 60  # values close to black or white would be clipped
     changed = augment(HistologyAugmentation(0.1, turns=False, mirror=False), patches)
     before, after = separate_stains(patches), separate_stains(changed)
     ratio = (after / before)[..., :2]
@@ -43,7 +43,7 @@ def quarter_turns(patch):
     return [torch.rot90(patch, k, dims=(0, 1)) for k in range(4)]
 
 
-def test_histology_turns_and_mirrors_in_all_eight_ways_and_changes_no_pixel():
+def test_histology_produces_all_eight_rotations_and_reflections_without_changing_pixels():
     patch = torch.arange(25 * 3, dtype=torch.float32).reshape(1, 5, 5, 3)
     results = augment(HistologyAugmentation(spread=0), patch.repeat(400, 1, 1, 1))
     expected = [view for mirrored in (patch[0], patch[0].flip(1)) for view in quarter_turns(mirrored)]
@@ -60,10 +60,10 @@ def test_histology_accepts_patches_that_are_not_square_only_without_turns():
     wide = PATCHES[:, :7]
     assert augment(HistologyAugmentation(turns=False), wide).shape == wide.shape
     with pytest.raises(InputError, match=r"9×7 pixels are not square .*use HistologyAugmentation\(turns=False\)"):
-        HistologyAugmentation().eval()(wide)  # in evaluation mode too, so that it is found before training
+        HistologyAugmentation().eval()(wide)  # also in evaluation mode, so that it is detected before training
 
 
-def test_histology_of_floats_up_to_one_is_that_of_bytes():
+def test_histology_of_floats_from_zero_to_one_matches_that_of_bytes():
     as_bytes = augment(HistologyAugmentation(normalize=True), PATCHES)
     floats = augment(HistologyAugmentation(normalize=True, peak=1.0), PATCHES.float() / 255)
     torch.testing.assert_close(floats * 255, as_bytes, atol=0.02, rtol=0)
@@ -85,23 +85,23 @@ def test_histology_rejects_instances_that_are_not_unscaled_colour_images(instanc
 
 
 @pytest.mark.parametrize("spread", [-0.1, 1.0, float("nan")])
-def test_histology_rejects_an_impossible_spread(spread):
+def test_histology_rejects_an_invalid_spread(spread):
     with pytest.raises(InputError, match=f"stain spread must be .*, got {spread}"):
         HistologyAugmentation(spread)
 
 
-def test_histology_rejects_an_impossible_peak():
+def test_histology_rejects_an_invalid_peak():
     with pytest.raises(InputError, match=r"peak must be .*, got 0"):
         HistologyAugmentation(peak=0)
 
 
 def test_histology_repr_contains_all_parameters():
-    """Runs with different augmentations are distinguished by it."""
+    """Runs with different augmentations are distinguished by their repr."""
     options = [{}, {"spread": 0.1}, {"turns": False}, {"mirror": False}, {"normalize": True}, {"peak": 1.0}]
     assert len({repr(HistologyAugmentation(**changes)) for changes in options}) == len(options)
 
 
-def test_turn_images_back_is_the_identity():
+def test_turn_images_with_inverse_codes_restores_the_images():
     codes = torch.arange(40) % 8
-    inverse = torch.where(codes >= 4, codes, (4 - codes) % 4)  # a mirrored turn is its own inverse
+    inverse = torch.where(codes >= 4, codes, (4 - codes) % 4)  # a reflection is its own inverse
     assert torch.equal(turn_images(turn_images(PATCHES, codes), inverse), PATCHES)

@@ -1,4 +1,4 @@
-"""Laws of every augmentation: the same position gives the same bits, and pieces of a batch give those of the whole."""
+"""Properties of every augmentation: results depend on the position only, and not on how a batch is split."""
 
 import numpy as np
 import pytest
@@ -69,8 +69,8 @@ def test_augmentation_is_a_function_of_seed_step_row_and_layer(name):
 
 @settings(max_examples=30, deadline=None, derandomize=True)
 @given(st.sampled_from(sorted(FAMILY)), st.integers(1, 39), st.integers(0, 1000))
-def test_augmentation_of_pieces_is_that_of_the_whole_batch(name, cut, step):
-    """In double precision, so that the order of sums cannot hide different random numbers."""
+def test_augmentation_of_pieces_equals_that_of_the_whole_batch(name, cut, step):
+    """In double precision, so that differences in rounding are much smaller than those of random numbers."""
     build, instances = FAMILY[name]
     instances = instances.double()
     whole = augment(build, instances, StreamPosition(5, step))

@@ -9,7 +9,7 @@ from bagwise.nn.augmentation.registry import AUGMENTATIONS, build_augmentation, 
 
 
 @pytest.mark.parametrize("name", AUGMENTATIONS)
-def test_build_augmentation_by_name_gives_a_module_with_the_augmented_shape_in_both_modes(name):
+def test_build_augmentation_returns_a_module_with_the_same_output_shape_in_both_modes(name):
     module = build_augmentation(name.upper(), (39, 39, 3))
     images = torch.zeros(4, 39, 39, 3)
     shape = get_augmented_shape(module, (39, 39, 3))
@@ -50,6 +50,6 @@ def test_get_augmented_shape_restores_the_mode_of_every_module():
     assert [part.training for part in module.modules()] == [False, False, True]
 
 
-def test_get_augmented_shape_rejects_instances_that_do_not_fit_with_their_shape():
+def test_get_augmented_shape_rejects_unsupported_instances_and_names_their_shape():
     with pytest.raises(InputError, match=r"cannot be applied to instances of shape \(5,\)"):
         get_augmented_shape(nn.Linear(3, 3), (5,))

@@ -1,4 +1,4 @@
-"""Every pooling in pieces gives the pooled values and weights of the whole bag."""
+"""Tests that pooling in pieces gives the pooled values and weights of the whole bag."""
 
 import copy
 import math
@@ -22,7 +22,7 @@ from sensible_models import LIKELIHOODS, every
 
 
 def pooling_of(case, heads=2):
-    """The pooling and the width of its input."""
+    """Return the pooling and the width of its input."""
     name, level, likelihood = case
     settings, classes = PoolingSettings(attention_width=3, heads=heads), LIKELIHOODS[likelihood]
     if level == "embedding":
@@ -34,7 +34,7 @@ def pooling_of(case, heads=2):
 
 
 def one_bag(rows):
-    """Offsets of one bag that consists of these rows."""
+    """Return the offsets of one bag that consists of these rows."""
     return torch.tensor([0, len(rows)])
 
 
@@ -59,7 +59,7 @@ def test_merge_of_pieces_gives_values_and_weights_of_the_whole_bag(case, max_row
 
 
 @every
-def test_summarise_of_packed_bags_is_that_of_each_bag(case):
+def test_accumulate_of_packed_bags_equals_the_totals_of_each_bag(case):
     pooling, width = pooling_of(case)
     pooling, values = pooling.double(), torch.randn(9, width, dtype=torch.float64)
     packed = pooling.accumulate(pooling.terms(values), torch.tensor([0, 3, 4, 9]))
@@ -70,7 +70,7 @@ def test_summarise_of_packed_bags_is_that_of_each_bag(case):
 
 
 @every
-def test_merge_in_float32_loses_no_more_digits_than_the_whole_bag(case):
+def test_merge_in_float32_is_as_accurate_as_pooling_the_whole_bag(case):
     pooling, width = pooling_of(case)
     values = 2 * torch.randn(30_000, width)
     exact = copy.deepcopy(pooling).double()(values.double(), one_bag(values)).values
@@ -81,7 +81,7 @@ def test_merge_in_float32_loses_no_more_digits_than_the_whole_bag(case):
 
 
 @pytest.mark.parametrize("name", POOLINGS)
-def test_weigh_of_a_large_bag_sums_to_one(name):
+def test_weigh_returns_weights_of_a_large_bag_that_sum_to_one(name):
     pooling, width = pooling_of((name, "instance", "bernoulli"))
     values = torch.randn(300_000, width) * 3
     with torch.inference_mode():
@@ -91,7 +91,7 @@ def test_weigh_of_a_large_bag_sums_to_one(name):
 
 
 @every
-def test_summarise_at_fixed_peaks_gives_each_piece_its_part_of_the_gradient(case):
+def test_accumulate_with_fixed_peaks_gives_the_gradient_of_each_piece(case):
     """With fixed peaks, Σ over the pieces of dS·∂L/∂S + dV·∂L/∂V is the gradient of the whole bag."""
     pooling, width = pooling_of(case)
     pooling, values = pooling.double(), torch.randn(11, width, dtype=torch.float64)

@@ -1,4 +1,4 @@
-"""Attention pooling, z = Σₖ aₖ hₖ with a = softmax(relevance(h)) (eq. 7), against transcriptions with plain loops."""
+"""Comparison of attention pooling, z = Σₖ aₖ hₖ with a = softmax(relevance(h)) (eq. 7), with loops."""
 
 import math
 
@@ -38,29 +38,29 @@ def dot(first, second):
 
 
 def affine(layer, vector):
-    """W x + b with plain loops; b is zero for a layer without bias."""
+    """Compute W x + b with loops; b is zero for a layer without bias."""
     biases = [0.0] * layer.out_features if layer.bias is None else layer.bias.tolist()
     return [dot(row, vector) + bias for row, bias in zip(layer.weight.tolist(), biases, strict=True)]
 
 
 def relevance_of_one_branch(pooling, h_k, head):
-    """wᵀ tanh(V h + v)."""
+    """Compute wᵀ tanh(V h + v)."""
     return dot(pooling.w.weight[head].tolist(), [math.tanh(v) for v in affine(pooling.V, h_k)])
 
 
 def relevance_of_two_branches(pooling, h_k, head):
-    """wᵀ (tanh(V h + v) ⊙ sigm(U h + u))."""
+    """Compute wᵀ (tanh(V h + v) ⊙ sigm(U h + u))."""
     branches = zip(affine(pooling.V, h_k), affine(pooling.U, h_k), strict=True)
     return dot(pooling.w.weight[head].tolist(), [math.tanh(v) * sigm(u) for v, u in branches])
 
 
 def relevance_of_one_layer(pooling, h_k, head):
-    """wᵀ h."""
+    """Compute wᵀ h."""
     return dot(pooling.w.weight[head].tolist(), h_k)
 
 
 def relevance_of_dot_product(pooling, h_k, head):
-    """qᵀ K h / √L."""
+    """Compute qᵀ K h / √L."""
     return dot(pooling.query.weight[head].tolist(), affine(pooling.K, h_k)) / math.sqrt(pooling.K.out_features)
 
 
@@ -90,7 +90,7 @@ every_attention = pytest.mark.parametrize("attention", TRANSCRIPTIONS)
 
 
 class GivenRelevance(AttentionPooling):
-    """The relevance of an embedding is its first column."""
+    """Attention in which the relevance of an embedding is its first column."""
 
     title = "given relevance"
 
@@ -98,7 +98,7 @@ class GivenRelevance(AttentionPooling):
         return embeddings[:, :1].expand(-1, self.heads)
 
 
-def test_attention_pooling_is_the_weighted_mean_of_equation_seven():
+def test_attention_pooling_matches_equation_7():
     h = embeddings_of()
     pooled, weights = GivenRelevance(4)(h, torch.tensor([0, 9]))
     a, z = weights_and_weighted_mean(h[:, 0].tolist(), h.tolist())
@@ -109,7 +109,7 @@ def test_attention_pooling_is_the_weighted_mean_of_equation_seven():
 @every_attention
 @pytest.mark.parametrize("size", [1, 2, 7])
 @pytest.mark.parametrize(("neighbours", "heads"), [(0, 1), (4, 1), (0, 3)])
-def test_attention_is_its_equation(attention, size, neighbours, heads):
+def test_attention_matches_its_equation(attention, size, neighbours, heads):
     pooling = attention(width=5, attention_width=6, heads=heads).double()
     h = torch.randn(size + neighbours, 5, dtype=torch.float64) * 2
     pooled, weights = pooling(h, offsets_with_neighbours(size, neighbours))
@@ -122,7 +122,7 @@ def test_attention_is_its_equation(attention, size, neighbours, heads):
 
 
 @every_attention
-def test_attention_parameters_are_those_of_the_equation_in_this_order(attention):
+def test_attention_has_the_parameters_of_its_equation_in_order(attention):
     shapes = {name: tuple(parameter.shape) for name, parameter in attention(5, 6).named_parameters()}
     assert list(shapes.items()) == list(PARAMETERS[attention].items())
 
@@ -185,7 +185,7 @@ def test_attention_gives_equal_embeddings_equal_weights(attention):
     torch.testing.assert_close(weights[5], weights[7], rtol=0, atol=1e-15)
 
 
-def test_gated_attention_with_a_constant_gate_is_attention_at_half_strength():
+def test_gated_attention_with_a_constant_gate_equals_attention_with_half_of_w():
     gated, plain = GatedAttention(5, 6).double(), Attention(5, 6).double()
     torch.nn.init.zeros_(gated.U.weight)  # sigm(0) = 1/2
     with torch.no_grad():
@@ -196,7 +196,7 @@ def test_gated_attention_with_a_constant_gate_is_attention_at_half_strength():
 
 
 @pytest.mark.parametrize(("biased", "plain"), [(BiasedAttention, Attention), (BiasedGatedAttention, GatedAttention)])
-def test_biased_attention_with_zero_biases_is_the_attention_without(biased, plain):
+def test_biased_attention_with_zero_biases_equals_attention_without_biases(biased, plain):
     biased, plain = biased(4, 3), plain(4, 3)
     state = biased.state_dict()
     for name, value in state.items():
@@ -226,7 +226,7 @@ def test_attended_scores_average_the_scores_of_the_classifier(heads):
     torch.testing.assert_close(pooled, sum(by_head) / heads)
 
 
-def test_attended_scores_of_a_linear_classifier_are_the_score_of_the_attended_embedding():
+def test_attended_scores_of_a_linear_classifier_equal_the_scores_of_the_pooled_embedding():
     h, classifier, attention = embeddings_of(), nn.Linear(4, 2).double(), Attention(4, 5).double()
     torch.testing.assert_close(
         AttendedScores(attention, classifier)(h, OFFSETS).values, classifier(attention(h, OFFSETS).values)

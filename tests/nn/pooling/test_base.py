@@ -1,4 +1,4 @@
-"""The interface of every pooling."""
+"""Tests of the interface of poolings."""
 
 import pytest
 import torch
@@ -23,7 +23,7 @@ def test_title_of_a_pooling_is_its_name_in_the_registry(name):
 
 
 @pytest.mark.parametrize("name", POOLINGS)
-def test_pooled_width_is_the_number_of_pooled_columns(name):
+def test_pooled_width_equals_the_number_of_pooled_columns(name):
     pooling = POOLINGS[name].for_embeddings(4, PoolingSettings(attention_width=3, heads=2))
     values = torch.randn(5, 4)
     pooled = pooling(values, torch.tensor([0, 2, 5])).values
@@ -32,7 +32,7 @@ def test_pooled_width_is_the_number_of_pooled_columns(name):
 
 @pytest.mark.parametrize("name", POOLINGS)
 @pytest.mark.parametrize("width", [1, 4])
-def test_forward_gives_the_only_instance_of_a_bag_a_weight_of_exactly_one(name, width):
+def test_forward_gives_a_single_instance_a_weight_of_exactly_one(name, width):
     settings = PoolingSettings(attention_width=3, heads=2)
     for pooling in (
         POOLINGS[name].for_embeddings(width, settings),
@@ -47,7 +47,7 @@ def test_forward_gives_the_only_instance_of_a_bag_a_weight_of_exactly_one(name, 
 @every_probability_pooling
 def test_check_of_a_probability_pooling_rejects_embedding_level(pooling):
     message = (
-        f"pooling '{pooling.title}' combines probabilities of instances.* at embedding level: use level='instance'"
+        f"pooling '{pooling.title}' combines probabilities of instances.* at embedding level; use level='instance'"
     )
     with pytest.raises(InputError, match=message):
         pooling.check("embedding", Bernoulli())

@@ -1,4 +1,4 @@
-"""Laws of every pooling at every level under every likelihood, through a whole model."""
+"""Properties of every pooling at every level and for every likelihood, tested in a whole model."""
 
 import pytest
 import torch
@@ -38,7 +38,7 @@ def test_pooling_does_not_depend_on_the_order_of_instances_within_a_bag(case, he
 
 @every
 @pytest.mark.parametrize("heads", [1, pytest.param(2, marks=pytest.mark.full)])
-def test_pooling_of_packed_bags_is_that_of_each_bag(case, heads):
+def test_pooling_of_packed_bags_equals_pooling_of_each_bag(case, heads):
     model, instances = model_of(case, heads).double().eval(), instances_of()
     packed = model(instances, OFFSETS)
     single = [model(bag, torch.tensor([0, len(bag)])) for bag in instances.split(SIZES)]
@@ -116,7 +116,7 @@ def test_pooling_of_extreme_instances_is_finite_in_float32(case, scale):
 def test_pooling_rejects_levels_and_likelihoods_for_which_it_is_not_defined(case):
     title = POOLINGS[case[0]].title
     reason = (
-        "do not exist at embedding level: use level='instance'"
+        "do not exist at embedding level; use level='instance'"
         if case[1] == "embedding"
         else "one positive class, so it needs two"
     )

@@ -1,4 +1,4 @@
-"""Max pooling (eq. 5), zₘ = maxₖ hₖₘ; log-sum-exp pooling, zₘ = 1/r log( 1/K Σₖ exp(r hₖₘ) )."""
+"""Tests of max pooling (eq. 5), zₘ = maxₖ hₖₘ, and log-sum-exp pooling, zₘ = 1/r log( 1/K Σₖ exp(r hₖₘ) )."""
 
 import math
 
@@ -13,13 +13,13 @@ from unchecked import unchecked
 ONE_BAG = torch.tensor([0, 4])
 
 
-def test_max_is_the_largest_value_of_each_coordinate():
+def test_max_is_the_largest_value_of_each_column():
     h = torch.randn(4, 3, dtype=torch.float64)
     expected = torch.tensor([[max(float(h[k, m]) for k in range(4)) for m in range(3)]], dtype=torch.float64)
     assert torch.equal(Max()(h, ONE_BAG).values, expected)
 
 
-def test_max_weight_is_the_share_of_coordinates_with_the_maximum():
+def test_max_weight_is_the_share_of_columns_with_the_maximum():
     h = torch.tensor([[9.0, 0.0, 0.0, 1.0], [0.0, 9.0, 9.0, 2.0], [1.0, 1.0, 1.0, 9.0], [0.0, 0.0, 0.0, 0.0]])
     assert Max()(h, ONE_BAG).weights.ravel().tolist() == [0.25, 0.5, 0.25, 0.0]
 
@@ -35,13 +35,13 @@ def test_max_of_scores_gives_all_weight_to_the_largest_score():
     assert weights.ravel().tolist() == [0.0, 1.0, 0.0, 0.0]
 
 
-def test_max_of_one_instance_is_its_score():
+def test_max_of_one_instance_equals_its_score():
     scores = torch.tensor([[-200.0], [0.3], [200.0]])
     assert torch.equal(Max()(scores, torch.arange(4)).values, scores)
 
 
 @pytest.mark.parametrize("r", [0.1, 1.0, 5.0])
-def test_log_sum_exp_is_its_equation(r):
+def test_log_sum_exp_matches_its_equation(r):
     h = torch.randn(4, 3, dtype=torch.float64)
     expected = [[math.log(sum(math.exp(r * float(h[k, m])) for k in range(4)) / 4) / r for m in range(3)]]
     pooled = LogSumExp(r)(h, ONE_BAG).values
@@ -49,7 +49,7 @@ def test_log_sum_exp_is_its_equation(r):
 
 
 @pytest.mark.parametrize("r", [0.1, 1.0, 5.0])
-def test_log_sum_exp_weight_is_the_softmax_averaged_over_coordinates(r):
+def test_log_sum_exp_weight_is_the_softmax_averaged_over_columns(r):
     h = torch.randn(4, 3, dtype=torch.float64)
     powers = [[math.exp(r * float(h[k, m])) for m in range(3)] for k in range(4)]
     expected = [sum(powers[k][m] / sum(powers[j][m] for j in range(4)) for m in range(3)) / 3 for k in range(4)]
@@ -57,7 +57,7 @@ def test_log_sum_exp_weight_is_the_softmax_averaged_over_coordinates(r):
     torch.testing.assert_close(weights, torch.tensor(expected, dtype=torch.float64), rtol=1e-12, atol=1e-12)
 
 
-def test_log_sum_exp_weight_of_one_column_is_the_gradient():
+def test_log_sum_exp_weight_of_one_column_equals_the_gradient():
     h = torch.randn(4, 1, dtype=torch.float64, requires_grad=True)
     pooled, weights = LogSumExp(2.5)(h, ONE_BAG)
     (gradient,) = torch.autograd.grad(pooled.sum(), h)
@@ -84,7 +84,7 @@ def test_log_sum_exp_of_extreme_scores_is_the_max_minus_the_log_of_the_size(dtyp
 
 
 @pytest.mark.parametrize("r", [0.1, 1.0, 5.0])
-def test_log_sum_exp_of_one_instance_is_its_score(r):
+def test_log_sum_exp_of_one_instance_equals_its_score(r):
     scores = torch.tensor([[-200.0], [0.3], [200.0]])
     torch.testing.assert_close(LogSumExp(r)(scores, torch.arange(4)).values, scores)
 

@@ -1,4 +1,4 @@
-"""ISR, noisy-or and noisy-and against their equations, also where the plain formula underflows.
+"""Comparison of ISR, noisy-or and noisy-and with their equations, also where these underflow in floating point.
 
 ISR         θ = Σₖ pₖ/(1 − pₖ) / (1 + Σₖ pₖ/(1 − pₖ))
 Noisy-or    θ = 1 − Πₖ (1 − pₖ)
@@ -24,7 +24,7 @@ def sigm(x):
 
 
 def isr_with_400_digits(scores):
-    """Score, gradient and weights; the last two are both the share of the odds."""
+    """Return score, gradient and weights; gradient and weights both equal the share of the odds."""
     with localcontext(prec=400):
         p = [sigm(Decimal(score)) for score in scores]
         odds = [p_k / (1 - p_k) for p_k in p]
@@ -34,7 +34,7 @@ def isr_with_400_digits(scores):
 
 
 def noisy_or_with_400_digits(scores):
-    """Score, gradient pₖ/θ and weights −log(1 − pₖ), normalised."""
+    """Return the score, the gradient pₖ/θ and the weights −log(1 − pₖ), normalised."""
     with localcontext(prec=400):
         p = [sigm(Decimal(score)) for score in scores]
         theta = 1 - math.prod(1 - p_k for p_k in p)
@@ -47,7 +47,7 @@ REFERENCES = {ISR: isr_with_400_digits, NoisyOr: noisy_or_with_400_digits}
 isr_and_noisy_or = pytest.mark.parametrize("pooling", REFERENCES)
 
 
-def test_isr_is_its_equation():
+def test_isr_matches_its_equation():
     p = [1 / (1 + math.exp(-score)) for score in MODERATE]
     odds = [p_k / (1 - p_k) for p_k in p]
     theta = sum(odds) / (1 + sum(odds))
@@ -57,7 +57,7 @@ def test_isr_is_its_equation():
     assert weights.tolist() == pytest.approx([odds_k / sum(odds) for odds_k in odds], abs=1e-9)
 
 
-def test_noisy_or_is_its_equation():
+def test_noisy_or_matches_its_equation():
     p = [1 / (1 + math.exp(-score)) for score in MODERATE]
     theta = 1 - math.prod(1 - p_k for p_k in p)
     parts = [-math.log(1 - p_k) for p_k in p]
@@ -79,7 +79,7 @@ def test_isr_and_noisy_or_of_extreme_scores_are_exact(pooling, scores, dtype):
 @isr_and_noisy_or
 @pytest.mark.parametrize("own", [-200.0, -50.0, -18.0, 0.3, 50.0, 200.0])
 @dtypes
-def test_isr_and_noisy_or_of_one_instance_are_its_score(pooling, own, dtype):
+def test_isr_and_noisy_or_of_one_instance_equal_its_score(pooling, own, dtype):
     score, gradient, weights = score_gradient_and_weights(pooling(), [own], dtype)
     torch.testing.assert_close(score, torch.tensor(own, dtype=dtype))
     torch.testing.assert_close(gradient, torch.ones(1, dtype=dtype))
@@ -106,7 +106,7 @@ def make_noisy_and(slope, threshold, dtype=torch.float64):
 
 
 def pool_with_noisy_and(pooling, scores):
-    """Score of one bag, and its gradients by the scores and by the threshold."""
+    """Return the score of one bag, and its gradients with respect to the scores and the threshold."""
     values = torch.tensor(scores, dtype=pooling.threshold.dtype)[:, None].requires_grad_()
     pooled = pooling(values, torch.tensor([0, len(scores)])).values
     gradient, threshold = torch.autograd.grad(pooled.sum(), (values, pooling.threshold))
@@ -114,7 +114,7 @@ def pool_with_noisy_and(pooling, scores):
 
 
 def noisy_and_with_400_digits(scores, slope, threshold):
-    """The equation and its derivatives by the scores and by the threshold."""
+    """Return the result of the equation and its derivatives with respect to the scores and the threshold."""
     with localcontext(prec=400):
         a, b = Decimal(slope), Decimal(threshold)
         p = [sigm(Decimal(score)) for score in scores]
@@ -134,7 +134,7 @@ def noisy_and_with_400_digits(scores, slope, threshold):
 
 
 @shapes
-def test_noisy_and_is_its_equation(slope, threshold):
+def test_noisy_and_matches_its_equation(slope, threshold):
     mean = sum(1 / (1 + math.exp(-score)) for score in MODERATE) / 6
     plain = lambda x: 1 / (1 + math.exp(-x))  # noqa: E731
     floor = plain(-slope * threshold)
@@ -176,7 +176,7 @@ def test_noisy_and_with_a_threshold_outside_zero_to_one_is_finite_exact_and_incr
     assert torch.stack(gradients).isfinite().all()
     assert (torch.stack(scores).diff() > 0).all()
     exact = [noisy_and_with_400_digits(bag, 10.0, float(pooling.threshold.detach()[0]))[0] for bag in bags]
-    tolerance = 1e-4 if dtype == torch.float32 else 1e-9  # a · b = 300 loses digits that θ does not need
+    tolerance = 1e-4 if dtype == torch.float32 else 1e-9  # cancellation, because a · b = 300
     torch.testing.assert_close(torch.stack(scores), torch.tensor(exact, dtype=dtype), rtol=0, atol=tolerance)
 
 
@@ -202,7 +202,7 @@ def values_and_gradients(function, points, dtype):
 
 
 @dtypes
-def test_log_softplus_is_its_formula(dtype):
+def test_log_softplus_matches_its_formula(dtype):
     points = [*POINTS, 10.0, 19.9, 20.1, 200.0]
     result, gradient = values_and_gradients(log_softplus, points, dtype)
     softplus = [math.log1p(math.exp(point)) for point in points]
@@ -212,7 +212,7 @@ def test_log_softplus_is_its_formula(dtype):
 
 
 @dtypes
-def test_log_one_minus_exp_is_its_formula(dtype):
+def test_log_one_minus_exp_matches_its_formula(dtype):
     result, gradient = values_and_gradients(log_one_minus_exp, POINTS, dtype)
     ys = [math.exp(point) for point in POINTS]
     torch.testing.assert_close(result, torch.tensor([math.log(-math.expm1(-y)) for y in ys], dtype=dtype))
@@ -230,7 +230,7 @@ def test_log_softplus_and_log_one_minus_exp_are_exact_on_both_sides_of_the_branc
 
 @dtypes
 @pytest.mark.parametrize("function", [log_softplus, log_one_minus_exp])
-def test_log_softplus_and_log_one_minus_exp_of_very_negative_values_are_the_argument(function, dtype):
+def test_log_softplus_and_log_one_minus_exp_of_very_negative_values_equal_the_argument(function, dtype):
     points = [-1e30, -1e4, -1000.0]
     result, gradient = values_and_gradients(function, points, dtype)
     assert result.tolist() == torch.tensor(points, dtype=dtype).tolist()

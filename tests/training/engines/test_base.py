@@ -15,7 +15,7 @@ from unchecked import unchecked
 
 
 class RecordingEngine(Engine):
-    """Trains nothing and records its calls."""
+    """Engine that records its calls and does not train."""
 
     name = "recording"
     stride = 6
@@ -46,15 +46,15 @@ def make_trainer(engine):
     )
 
 
-def test_engine_gets_batches_by_its_stride_with_the_step_and_the_learning_rate():
-    """Five batches of two bags per epoch, about six bags per call; steps are counted over all epochs."""
+def test_engine_receives_batches_according_to_its_stride_with_step_and_learning_rate():
+    """There are five batches of two bags per epoch and about six bags per call. Steps are counted over all epochs."""
     history = make_trainer(RecordingEngine).run()
     calls = [(len(batches), first_step, rate) for batches, first_step, rate in RecordingEngine.last.calls]
     assert calls == [(3, 0, 0.1), (2, 3, 0.1), (3, 5, 0.05), (2, 8, 0.05)]
     assert [epoch.loss for epoch in history] == [1.0, 1.0], "the loop divides the sums by the number of bags"
 
 
-def test_engine_gets_every_bag_once_per_epoch_in_another_order():
+def test_engine_receives_every_bag_once_per_epoch_in_a_new_order():
     make_trainer(RecordingEngine).run()
     bags = [int(bag) for batches, _, _ in RecordingEngine.last.calls for bag in np.concatenate(batches)]
     assert sorted(bags[:10]) == sorted(bags[10:]) == list(range(10))

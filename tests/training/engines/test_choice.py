@@ -45,7 +45,7 @@ def test_choose_engine_returns_the_requested_engine():
         ({"settings": TrainingSettings(epochs=200)}, "few steps"),
     ],
 )
-def test_choose_engine_auto_falls_back_to_torch_with_the_reason(options, reason):
+def test_choose_engine_auto_falls_back_to_torch_and_states_the_reason(options, reason):
     choice = choose("auto", **options)
     assert choice.name == "torch"
     assert reason in choice.remark
@@ -84,7 +84,7 @@ def test_choose_engine_in_several_processes_rejects_fused_and_small_batches(monk
     monkeypatch.setattr(choice_module, "get_ranks", lambda: Ranks(0, 3))
     with pytest.raises(InputError, match="this run has 3 processes; use engine='torch'"):
         choose("fused")
-    with pytest.raises(InputError, match=r"has 3 processes, but batch_size is 2, .*use --batch-size 3 or more"):
+    with pytest.raises(InputError, match=r"has 3 processes, but batch_size=2, .*use --batch-size 3 or more"):
         choose("auto", settings=TrainingSettings(batch_size=2))
     assert str(choose("auto", settings=TrainingSettings(batch_size=3))) == "engine: torch (3 processes)"
 
@@ -99,6 +99,6 @@ def test_fit_and_check_reject_the_fused_engine_for_a_model_that_it_does_not_supp
     model = BagClassifier(pooling="sum", engine="fused", epochs=1)
     for method in (model.fit, model.check):
         with pytest.raises(
-            InputError, match=r"engine 'fused' cannot train this: .*Sum.*; use engine='auto' or 'torch'"
+            InputError, match=r"engine 'fused' cannot train this model: .*Sum.*; use engine='auto' or engine='torch'"
         ):
             method(bags, bags.labels)

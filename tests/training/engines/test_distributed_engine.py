@@ -1,4 +1,4 @@
-"""Several ranks have the same gradient as one process on the same batch, however the bags are assigned."""
+"""Tests that several ranks compute the same gradient as one process on the same batch."""
 
 import copy
 
@@ -54,7 +54,7 @@ def make_problem(model, task, **options):
 
 
 def train_with_ranks(task, size, batches, **options):
-    """The model and sums after some steps with ``size`` ranks; all ranks must have the same bits."""
+    """Return the model and the sums after training with ``size`` ranks; check that all ranks have identical weights."""
     models = [make_model() for _ in range(size)]
 
     def work(ranks):
@@ -69,7 +69,7 @@ def train_with_ranks(task, size, batches, **options):
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 8])
-def test_run_of_several_ranks_gives_the_weights_and_sums_of_one_process(task, size):
+def test_run_of_several_ranks_matches_the_weights_and_sums_of_one_process(task, size):
     batches = [np.array([0, 1, 2, 3, 4]), np.array([5, 2]), np.array([4])]
     single = make_model()
     expected = TorchEngine(make_problem(single, task)).run(batches, 0, 0.1)
@@ -81,7 +81,7 @@ def test_run_of_several_ranks_gives_the_weights_and_sums_of_one_process(task, si
 
 
 @pytest.mark.parametrize("options", [{"most_instances": 4}, {"memory": 1.0}], ids=str)
-def test_run_of_several_ranks_samples_instances_and_reads_pieces_as_one_process(task, options):
+def test_run_of_several_ranks_samples_instances_and_processes_pieces_as_one_process(task, options):
     batches = [np.array([0, 2, 3, 5])]
     single = make_model()
     TorchEngine(make_problem(single, task, **options)).run(batches, 0, 0.1)

@@ -26,8 +26,8 @@ def make_problem(rows):
     )
 
 
-def test_run_makes_one_step_along_the_gradient_of_the_mean_weighted_loss():
-    """Against the gradient of the logistic loss by hand."""
+def test_run_performs_one_step_along_the_gradient_of_the_mean_weighted_loss():
+    """The expected gradient is that of the logistic loss, derived by hand."""
     rows = np.array([[1, 2], [3, 4], [-1, 0], [5, 5]], dtype=np.float32)
     problem = make_problem(rows)
     weight, bias = (value.detach().clone().double().numpy() for value in problem.model.head.parameters())

@@ -1,4 +1,4 @@
-"""Two passes over pieces give the gradients of one pass over the whole batch, to the last digits of float64."""
+"""Two passes over pieces give the gradients of one pass over the whole batch, up to rounding in float64."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ from bagwise.training.streaming.gradient import ReplayedBatch, stream_scores
 from sensible_models import LIKELIHOODS, every, model_of
 
 CPU = torch.device("cpu")
-CHOSEN = np.array([2, 1, 4, 0])  # neither all bags nor in their order
+CHOSEN = np.array([2, 1, 4, 0])  # not all bags, and not in their order
 TARGETS = torch.tensor([0, 1, 1, 0])
 
 every_size = pytest.mark.parametrize("max_rows", [1, 2, 7, 100])
@@ -37,7 +37,7 @@ def compute_whole_scores(model, bags):
 
 
 def compute_gradients(model, likelihood, compute_scores):
-    """Scores, and the gradient of the loss by every parameter, at one position of a run."""
+    """Return the scores and the gradients of the loss by all parameters, at a fixed position of a run."""
     model.train()
     set_stream_position(model, StreamPosition(seed=5, step=7))
     scores = compute_scores()
@@ -196,7 +196,7 @@ def test_replayed_batch_repeats_torch_dropout_masks_and_keeps_the_global_random_
     before = torch.get_rng_state()
     first = collect_masks(model, batch)
     assert torch.equal(torch.get_rng_state(), before)
-    torch.rand(3)  # as a head may do between the two passes
+    torch.rand(3)  # a head may use random numbers between the two passes
     torch.testing.assert_close(collect_masks(model, batch), first, rtol=0, atol=0)
     assert not torch.equal(first[1:3], first[3:5])  # pieces have different masks
 

@@ -68,14 +68,14 @@ def test_fit_checks_memory_before_training():
 
 @pytest.fixture
 def streamed_batches(monkeypatch):
-    """The batches that are read in pieces, of four rows."""
+    """Record the batches that are read in pieces; a piece has four rows."""
     calls, compute = [], gradient.stream_scores
 
     def record(model, bags, chosen, device, max_rows):
         calls.append(chosen.tolist())
         return compute(model, bags, chosen, device, max_rows)
 
-    monkeypatch.setattr(memory, "PIECE", 4)
+    monkeypatch.setattr(memory, "ROWS_PER_PIECE", 4)
     monkeypatch.setattr(memory, "stream_scores", record)
     return calls
 
@@ -143,7 +143,7 @@ def test_memory_budget_does_not_change_the_result_of_training(streamed_batches):
 
 
 def test_measure_row_bytes_is_the_size_of_the_stored_activations():
-    """The linear layer stores its input, and tanh its output."""
+    """The linear layer stores its input, and tanh stores its output."""
     encoder = nn.Sequential(nn.Linear(8, 16), nn.Tanh())
     model = arrange_embedding_level(encoder, Mean(), nn.Linear(16, 1))
     measured = measure_row_bytes(model, BAGS, ALL, CPU)

@@ -1,4 +1,4 @@
-"""Augmentation of image instances, and the registry of its names."""
+"""Augmentations of image instances, and their registry."""
 
 import lazy_loader
 

@@ -1,7 +1,7 @@
-"""Base class of the augmentations, which change image instances in training mode.
+"""Base class of augmentations, which randomly transform image instances in training mode.
 
-Random numbers are a function of (seed, layer, step, row), as in ``bagwise.nn.dropout``. A resumed run, or a bag that is
-read in pieces, therefore gets the same augmented images.
+Random numbers are a function of (seed, step, layer, use, row), as in ``bagwise.nn.dropout``. Therefore a resumed run,
+or a run that processes a bag in pieces, computes the same augmented images.
 """
 
 import numpy as np
@@ -16,21 +16,25 @@ Images = Shaped[Tensor, "n height width *channels"]
 
 
 class Augmentation(RandomModule):
-    """Base class of the augmentations; outside a run, random numbers come from torch's global generator."""
+    """Base class of augmentations.
 
-    def draw(self, rows: int, columns: int) -> Float[np.ndarray, "rows columns"]:
-        """Sample uniform numbers above 0 and below 1, one row per instance.
+    Random numbers are counter-based when bagwise trains the model. Otherwise torch's global generator is used.
+    """
+
+    def sample_uniform(self, rows: int, columns: int) -> Float[np.ndarray, "rows columns"]:
+        """Sample uniform random numbers above 0 and below 1.
 
         Parameters
         ----------
         rows : int
             Number of instances.
         columns : int
-            Numbers per instance.
+            Number of random numbers per instance.
 
         Returns
         -------
         ndarray of shape (rows, columns)
+            Random numbers; one row per instance.
         """
         if self.position is None:
             bits = torch.randint(0, 1 << 32, (rows, columns)).numpy()
@@ -40,7 +44,7 @@ class Augmentation(RandomModule):
 
 
 def as_float_images(instances: Tensor) -> Tensor:
-    """Convert bytes to floats of the same values."""
+    """Convert images to float32 without changing their values; floats are returned as they are."""
     return instances if instances.is_floating_point() else instances.float()
 
 

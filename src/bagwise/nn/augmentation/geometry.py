@@ -15,8 +15,8 @@ from bagwise.nn.augmentation.base import Augmentation, Images, as_float_images, 
 class AffineAugmentation(Augmentation):
     """Random affine transformation of each image in training mode; the identity in evaluation mode.
 
-    Each change is sampled uniformly between minus and plus its limit. Images have the shape (height, width) or
-    (height, width, channels).
+    Each parameter of the transformation is sampled uniformly between minus and plus its limit. Images have the shape
+    (height, width) or (height, width, channels).
 
     Parameters
     ----------
@@ -55,8 +55,8 @@ class AffineAugmentation(Augmentation):
         return transformed.squeeze(1) if images.ndim == 3 else transformed.movedim(1, -1)
 
     def _sample_matrices(self, rows: int, height: int, width: int) -> Float[np.ndarray, "rows 2 3"]:
-        """Map pixels of the result to pixels of the image, in torch's coordinates from −1 to 1."""
-        angle, scale, shear, x, y = (self.draw(rows, 5) * 2 - 1).T * np.array(
+        """Sample matrices that map output to input coordinates, both normalised from −1 to 1 as in ``affine_grid``."""
+        angle, scale, shear, x, y = (self.sample_uniform(rows, 5) * 2 - 1).T * np.array(
             [[math.radians(self.degrees)], [self.scale], [self.shear], [self.shift], [self.shift]]
         )
         cosine, sine, size = np.cos(angle), np.sin(angle), 1 + scale
@@ -71,11 +71,12 @@ class AffineAugmentation(Augmentation):
 
 
 class ShiftedCrop(Augmentation):
-    """Crop around the centre of each image, shifted at random in training mode: nuclei are not annotated to the pixel.
+    """Crop around the centre of each image, shifted at random in training mode.
 
         corner = (side − size) / 2 + round(spread · n)        n ~ N(0, 1) in each direction, clipped to the image
 
-    Store the images with a margin around the crop, within which it can move.
+    The shift accounts for inexact annotations of the centres of nuclei. Store the images with a margin around the crop,
+    so that it can be shifted.
 
     Parameters
     ----------
@@ -105,7 +106,9 @@ class ShiftedCrop(Augmentation):
         margin = np.array(instances.shape[1:3]) - self.size
         corners = np.broadcast_to(margin // 2, (len(instances), 2))
         if self.training:
-            shifts = np.rint(self.spread * gaussian_from_uniform(self.draw(len(instances), 2))).astype(np.int64)
+            shifts = np.rint(self.spread * gaussian_from_uniform(self.sample_uniform(len(instances), 2))).astype(
+                np.int64
+            )
             corners = np.clip(corners + shifts, 0, margin)
         return _crop(instances, torch.from_numpy(corners.astype(np.int64)).to(instances.device), self.size)
 

@@ -1,4 +1,4 @@
-"""Augmentation of H&E patches (Ilse et al. 2018): stain strength, quarter turns, mirroring, colour normalisation."""
+"""Augmentation of H&E patches (Ilse et al. 2018): stain strength, rotation, mirroring, colour normalisation."""
 
 import numpy as np
 import torch
@@ -11,26 +11,28 @@ from bagwise.nn.stains import HISTOLOGY, ColourTarget, normalize_colour, scale_s
 
 
 class HistologyAugmentation(Augmentation):
-    """Augmentation of H&E patches (Ilse et al. 2018): stain strength, quarter turns and mirroring in training mode.
+    """Random stain strength, rotation and mirroring of H&E patches in training mode (Ilse et al. 2018).
 
     Parameters
     ----------
     spread : float, default=0.02
-        Standard deviation of the factors, with mean one, that multiply the haematoxylin and the eosin of a patch.
+        Standard deviation of the random factors, with mean one, by which the haematoxylin and the eosin of a patch are
+        multiplied.
     turns : bool, default=True
-        Rotate patches by 0, 90, 180 or 270 degrees.
+        Whether to rotate patches by a random multiple of 90 degrees.
     mirror : bool, default=True
-        Mirror patches with probability 1/2.
+        Whether to mirror patches with probability 1/2.
     normalize : bool, default=False
-        Normalise the colours of each patch to ``target``. This is preprocessing, so it is done in evaluation mode too.
+        Whether to normalise the colours of each patch to ``target``. This is preprocessing, so it is also applied in
+        evaluation mode.
     target : ColourTarget, default=HISTOLOGY
         Mean and standard deviation of the normalised colours.
     peak : float, default=255.0
-        Value of white in the stored images: 255 for bytes, 1 for floats from 0 to 1.
+        Value of white in the stored images: 255 for bytes, 1 for floats between 0 and 1.
 
     Examples
     --------
-    Plot the effect on some patches:
+    Compare patches before and after augmentation:
 
     >>> from matplotlib.figure import Figure
     >>> from bagwise.figures import plot_patches
@@ -54,7 +56,7 @@ class HistologyAugmentation(Augmentation):
         if not 0 <= spread < 1:
             raise InputError(f"stain spread must be at least 0 and below 1, got {spread}")
         if not 0 < peak < np.inf:
-            raise InputError(f"peak must be the value of white in the images (255 for bytes), got {peak}")
+            raise InputError(f"peak must be the value of white in the images, above 0 (255 for bytes), got {peak}")
         self.spread, self.turns, self.mirror = spread, turns, mirror
         self.normalize, self.target, self.peak = normalize, target, peak
 
@@ -63,7 +65,7 @@ class HistologyAugmentation(Augmentation):
         images = as_float_images(instances)
         scale = 255 / self.peak
         if self.training:
-            uniform = self.draw(len(images), 3)
+            uniform = self.sample_uniform(len(images), 3)
             if self.spread:
                 factors = torch.from_numpy(1 + self.spread * gaussian_from_uniform(uniform[:, :2])).to(images)
                 images = scale_stains(images * scale, factors) / scale
@@ -97,7 +99,7 @@ class HistologyAugmentation(Augmentation):
 
 
 def turn_images(images: Tensor, codes: Shaped[Tensor, " n"]) -> Tensor:
-    """Rotate each image by (code mod 4) quarter turns, then mirror it if its code is 4 or more."""
+    """Rotate each image by (code mod 4) · 90 degrees, then mirror it if its code is at least 4."""
     turned = images.clone()
     for code in range(1, 8):
         selected = codes == code

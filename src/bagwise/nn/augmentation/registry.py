@@ -1,7 +1,7 @@
-"""Augmentations by name, and the shape of augmented instances.
+"""Registry of augmentations, and the shape of augmented instances.
 
 affine      small random rotations, scalings, shears and shifts, for images on a black background such as MNIST
-histology   stain strength, quarter turns, mirroring, for H&E patches
+histology   random stain strength, rotation and mirroring, for H&E patches
 nucleus     a randomly shifted crop around the centre, then histology
 """
 
@@ -16,11 +16,11 @@ from bagwise.errors import InputError
 from bagwise.nn.augmentation.geometry import AffineAugmentation, ShiftedCrop
 from bagwise.nn.augmentation.histology import HistologyAugmentation
 
-MIN_SIDE = 16  # pixels; "auto" does not augment smaller images, for which a shift by two pixels is large
+MIN_SIDE = 16  # pixels; "auto" does not augment smaller images, because a shift of two pixels would be large
 
 
 def build_nucleus_augmentation() -> nn.Sequential:
-    """Build a shifted crop, then histology, for patches of one nucleus stored with a margin around 27 pixels."""
+    """Build a shifted crop followed by histology, for patches of one nucleus stored with a margin around 27 pixels."""
     return nn.Sequential(ShiftedCrop(), HistologyAugmentation())
 
 
@@ -32,18 +32,25 @@ AUGMENTATIONS: dict[str, Callable[[], nn.Module]] = {
 
 
 def build_augmentation(augmentation: Any, instance_shape: tuple[int, ...]) -> nn.Module | None:
-    """Return a given module, or build the augmentation of that name with its defaults.
+    """Build an augmentation by name, with its default parameters.
 
     Parameters
     ----------
     augmentation : str, nn.Module or None
-        Name, "auto" (chosen by the shape of the instances), module, or None for no augmentation.
+        Name of an augmentation, or "auto" (chosen by the shape of the instances). A module is returned as it is. None
+        means no augmentation.
     instance_shape : tuple of int
         Shape of one stored instance.
 
     Returns
     -------
     nn.Module or None
+        Augmentation; None for no augmentation.
+
+    Raises
+    ------
+    InputError
+        If the name is unknown, or if ``augmentation`` is neither a name, a module nor None.
     """
     if augmentation is None or isinstance(augmentation, nn.Module):
         return augmentation
@@ -57,8 +64,21 @@ def build_augmentation(augmentation: Any, instance_shape: tuple[int, ...]) -> nn
 
 
 def choose_augmentation(instance_shape: tuple[int, ...]) -> str | None:
-    """Choose the augmentation for "auto"; None for vectors and for images that are too small.
+    """Choose the augmentation for "auto".
 
+    Parameters
+    ----------
+    instance_shape : tuple of int
+        Shape of one stored instance.
+
+    Returns
+    -------
+    str or None
+        "affine" for grey images and "histology" for images with three channels. None for vectors, for other numbers of
+        channels and for images smaller than 16 × 16 pixels.
+
+    Examples
+    --------
     >>> [choose_augmentation(shape) for shape in [(28, 28), (27, 27, 3), (8, 8), (166,)]]
     ['affine', 'histology', None, None]
     """
@@ -80,6 +100,7 @@ def get_augmented_shape(augmentation: nn.Module, instance_shape: tuple[int, ...]
     Returns
     -------
     tuple of int
+        Shape of one augmented instance.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Pooling operators σ, which combine the embeddings of a bag, and the registry of their names."""
+"""Pooling operators σ, which combine the instances of a bag, and their registry."""
 
 import lazy_loader
 

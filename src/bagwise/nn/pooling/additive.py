@@ -1,11 +1,11 @@
-"""Poolings written as sums over instances, so that a bag can be pooled in pieces without being in memory at once.
+"""Poolings that are sums over instances, so that a bag can be pooled in pieces without being in memory as a whole.
 
     S = Σₖ exp(ξₖ − m)        V = Σₖ exp(ξₖ − m) rₖ        z = finalize(m, S, V, K)
 
-Each instance contributes exponents ξ and a row r. The reference m, the largest exponent, only avoids overflow: z does
-not depend on it, so it needs no gradient. The sums of two pieces can be added once both use the same reference.
-Therefore one pass over the pieces pools a bag; and once m is known, the gradient of z with respect to a piece needs
-only that piece's own contribution to S and V.
+Each instance contributes exponents ξ and a row r. The reference m is the largest exponent. It only avoids overflow: z
+does not depend on it, so it needs no gradient. The sums of two pieces can be added if both use the same reference.
+Therefore a bag can be pooled in one pass over its pieces. Once m is known, the gradient of z with respect to a piece
+depends only on the contribution of this piece to S and V.
 """
 
 from abc import abstractmethod
@@ -35,9 +35,9 @@ class Terms(NamedTuple):
     Attributes
     ----------
     exponents : Tensor of shape (instances, columns)
-        ξ.
+        Exponents ξ.
     rows : Tensor of shape (instances, width)
-        r; zero columns if the pooling needs the exponents only.
+        Rows r; without columns if the pooling depends only on the exponents.
     """
 
     exponents: Exponents
@@ -45,16 +45,16 @@ class Terms(NamedTuple):
 
 
 class Totals(NamedTuple):
-    """Sums over the instances of bags, or of pieces of bags; in float64 where the device supports it.
+    """Sums over the instances of bags or of pieces of bags, in float64 if the device supports it.
 
     Attributes
     ----------
     peaks : Tensor of shape (bags, columns)
-        Reference m, without gradient.
+        Reference m, detached from the graph.
     sums : Tensor of shape (bags, columns)
-        S.
+        Sums S.
     rows : Tensor of shape (bags, columns * width)
-        V, with the columns side by side.
+        Sums V; the sums of all columns are concatenated.
     counts : Tensor of shape (bags, 1)
         Number of instances K.
     """
@@ -66,22 +66,59 @@ class Totals(NamedTuple):
 
 
 class AdditivePooling(Pooling):
-    """Abstract base class of the poolings that can pool a bag in pieces.
+    """Abstract base class of poolings that can pool a bag in pieces.
 
     A subclass implements ``terms``, ``finalize`` and ``weigh``.
     """
 
     @abstractmethod
     def terms(self, values: Rows) -> Terms:
-        """Compute the contribution of each instance."""
+        """Compute the contribution of each instance.
+
+        Parameters
+        ----------
+        values : Tensor of shape (instances, width)
+            Rows of the instances.
+
+        Returns
+        -------
+        Terms
+            Exponents and rows of the instances.
+        """
 
     @abstractmethod
     def finalize(self, totals: Totals) -> Float[Tensor, "bags pooled_width"]:
-        """Compute the pooled values from the totals of whole bags."""
+        """Compute the pooled values.
+
+        Parameters
+        ----------
+        totals : Totals
+            Totals of whole bags.
+
+        Returns
+        -------
+        Tensor of shape (bags, pooled_width)
+            Pooled row of each bag.
+        """
 
     @abstractmethod
     def weigh(self, exponents: Exponents, totals: Totals, offsets: Offsets) -> Float[Tensor, "instances heads"]:
-        """Compute the weight of each instance from its exponents and the totals of its whole bag."""
+        """Compute the weight of each instance.
+
+        Parameters
+        ----------
+        exponents : Tensor of shape (instances, columns)
+            Exponents of the instances.
+        totals : Totals
+            Totals of their whole bags.
+        offsets : Tensor of shape (bags + 1,)
+            Boundaries of the bags, or pieces of bags.
+
+        Returns
+        -------
+        Tensor of shape (instances, heads)
+            Weights; each column sums to one within each whole bag.
+        """
 
     def forward(self, values: Rows, offsets: Offsets) -> Pooled:
         """Pool the rows of each bag; see ``Pooling.forward``."""
@@ -99,13 +136,13 @@ class AdditivePooling(Pooling):
             Contributions of the instances.
         offsets : Tensor of shape (bags + 1,)
             Boundaries of the bags, or pieces of bags.
-        peaks : Tensor of shape (bags, columns), optional
-            Reference m. By default the largest exponent of each bag.
+        peaks : Tensor of shape (bags, columns), default=None
+            Reference m; None for the largest exponent of each bag.
 
         Returns
         -------
         Totals
-            One row per bag.
+            Sums, with one row per bag.
         """
         exponents, rows = terms
         if peaks is None:
@@ -121,7 +158,18 @@ class AdditivePooling(Pooling):
         )
 
     def merge(self, first: Totals, second: Totals) -> Totals:
-        """Add the totals of two pieces of the same bags."""
+        """Add the totals of two pieces of the same bags.
+
+        Parameters
+        ----------
+        first, second : Totals
+            Totals of the pieces.
+
+        Returns
+        -------
+        Totals
+            Totals of both pieces together.
+        """
         peaks = torch.maximum(first.peaks, second.peaks)
         first, second = self._rescale(first, peaks), self._rescale(second, peaks)
         return Totals(
@@ -132,7 +180,7 @@ class AdditivePooling(Pooling):
         )
 
     def shares(self, exponents: Exponents, totals: Totals, offsets: Offsets) -> Exponents:
-        """Compute exp(ξ − m) / S, which sums to one within each bag for each column."""
+        """Compute exp(ξ − m) / S; each column sums to one within each bag. See ``weigh`` for the parameters."""
         factors = self.exponential(exponents - segment_expand(totals.peaks.to(exponents.dtype), offsets))
         return to_float64_values(factors) / segment_expand(totals.sums, offsets)
 
@@ -141,11 +189,11 @@ class AdditivePooling(Pooling):
         return differences.exp()
 
     def weighted(self, rows: Rows, factors: Exponents, offsets: Offsets) -> Float[Tensor, "bags _"]:
-        """Compute V: the sum of the rows of each bag, weighted with each column of factors."""
+        """Compute V, the sum of the rows of each bag weighted by each column of factors."""
         return segment_weighted_sum(rows, factors, offsets)
 
     def _rescale(self, totals: Totals, peaks: Tensor) -> Totals:
-        """Express totals relative to a larger reference."""
+        """Convert totals to a larger reference."""
         factors = self.exponential(totals.peaks - peaks)
         width = totals.rows.shape[1] // totals.sums.shape[1]
         return totals._replace(
@@ -154,12 +202,23 @@ class AdditivePooling(Pooling):
 
 
 def make_rowless_terms(exponents: Exponents) -> Terms:
-    """Return terms that have exponents only, and rows without columns."""
+    """Return terms for a pooling that depends only on the exponents.
+
+    Parameters
+    ----------
+    exponents : Tensor of shape (instances, columns)
+        Exponents ξ.
+
+    Returns
+    -------
+    Terms
+        The exponents, and rows without columns.
+    """
     return Terms(exponents=exponents, rows=exponents[:, :0])
 
 
 def make_equal_shares(totals: Totals, offsets: Offsets) -> Float[Tensor, "instances 1"]:
-    """Return the weight 1/K for each instance, where K counts the whole bag."""
+    """Return the weight 1/K of each instance, where K is the number of instances of the whole bag."""
     return segment_expand(1 / totals.counts, offsets)
 
 
@@ -169,10 +228,10 @@ def compute_log_sums(totals: Totals) -> Float[Tensor, "bags columns"]:
 
 
 def compute_log_means(totals: Totals) -> Float[Tensor, "bags columns"]:
-    """Compute log 1/K Σₖ exp(ξₖ) without overflow."""
+    """Compute log( 1/K Σₖ exp(ξₖ) ) without overflow."""
     return compute_log_sums(totals) - totals.counts.log()
 
 
 def to_float64_values(values: Tensor) -> Tensor:
-    """Convert to float64, in which sums over a million instances stay accurate; MPS does not support it."""
+    """Convert to float64, so that sums over a million instances are accurate; MPS does not support float64."""
     return values if values.device.type == "mps" else values.double()

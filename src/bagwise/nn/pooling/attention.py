@@ -9,8 +9,9 @@
     OneLayerAttention      relevance(h) = wᵀ h                                     (Pappas & Popescu-Belis 2017)
     DotProductAttention    relevance(h) = qᵀ K h / √L                              (as in Qi et al. 2017)
 
-With several heads there is one column of weights per head, and the pooled heads are concatenated. At instance level
-(``AttendedScores``) the weights are computed from the embeddings and applied to the scores of the instances.
+With several heads there is one column of weights per head, and the pooled rows of the heads are concatenated. At
+instance level (``AttendedScores``) the weights are computed from the embeddings and applied to the scores of the
+instances.
 """
 
 import math
@@ -27,7 +28,7 @@ from bagwise.targets import Likelihood
 
 
 class AttentionPooling(AdditivePooling):
-    """Abstract base class of the attentions, z = Σₖ aₖ hₖ with a = softmax(relevance(h)) (Ilse et al. 2018, eq. 7).
+    """Abstract base class of attention poolings, z = Σₖ aₖ hₖ with a = softmax(relevance(h)) (Ilse et al. 2018, eq. 7).
 
     A subclass implements ``relevance``.
 
@@ -49,10 +50,34 @@ class AttentionPooling(AdditivePooling):
 
     @abstractmethod
     def relevance(self, embeddings: Rows) -> Float[Tensor, "instances heads"]:
-        """Compute the weights before the softmax."""
+        """Compute the weights before the softmax.
+
+        Parameters
+        ----------
+        embeddings : Tensor of shape (instances, width)
+            Embeddings of the instances.
+
+        Returns
+        -------
+        Tensor of shape (instances, heads)
+            Relevance of each instance for each head.
+        """
 
     def attend(self, embeddings: Rows, offsets: Offsets) -> Float[Tensor, "instances heads"]:
-        """Compute the weights a, which sum to one within each bag for each head."""
+        """Compute the weights a.
+
+        Parameters
+        ----------
+        embeddings : Tensor of shape (instances, width)
+            Embeddings of all bags, concatenated.
+        offsets : Tensor of shape (bags + 1,)
+            Boundaries of the bags.
+
+        Returns
+        -------
+        Tensor of shape (instances, heads)
+            Weights; each column sums to one within each bag.
+        """
         return segment_softmax(self.relevance(embeddings), offsets)
 
     def forward(self, values: Rows, offsets: Offsets) -> Pooled:
@@ -85,8 +110,12 @@ class Attention(AttentionPooling):
 
     Parameters
     ----------
-    width, attention_width, heads : int
-        See ``AttentionPooling``.
+    width : int
+        Width M of the embeddings.
+    attention_width : int, default=64
+        Width L of the hidden layer.
+    heads : int, default=1
+        Number of heads; each has its own weights.
     """
 
     title = "attention"
@@ -105,8 +134,12 @@ class GatedAttention(AttentionPooling):
 
     Parameters
     ----------
-    width, attention_width, heads : int
-        See ``AttentionPooling``.
+    width : int
+        Width M of the embeddings.
+    attention_width : int, default=64
+        Width L of the hidden layer.
+    heads : int, default=1
+        Number of heads; each has its own weights.
     """
 
     title = "gated attention"
@@ -124,13 +157,17 @@ class GatedAttention(AttentionPooling):
 class BiasedAttention(AttentionPooling):
     """Attention with a bias in the hidden layer, a = softmax(wᵀ tanh(V hᵀ + v)).
 
-    This is the attention of the code published by Ilse et al., unlike their eq. 8. A bias next to w would be the same
-    for all instances and cancel in the softmax.
+    This is the attention in the code published by Ilse et al., which differs from their eq. 8. A bias added to the
+    product with w would be equal for all instances and cancel in the softmax.
 
     Parameters
     ----------
-    width, attention_width, heads : int
-        See ``AttentionPooling``.
+    width : int
+        Width M of the embeddings.
+    attention_width : int, default=64
+        Width L of the hidden layer.
+    heads : int, default=1
+        Number of heads; each has its own weights.
     """
 
     title = "biased attention"
@@ -147,12 +184,17 @@ class BiasedAttention(AttentionPooling):
 class BiasedGatedAttention(AttentionPooling):
     """Gated attention with biases in both branches, a = softmax(wᵀ (tanh(V hᵀ + v) ⊙ sigm(U hᵀ + u))).
 
-    This is the gated attention of the code published by Ilse et al. and of CLAM (Lu et al. 2021), unlike eq. 9.
+    This is the gated attention in the code published by Ilse et al., which differs from their eq. 9, and in CLAM (Lu et
+    al. 2021).
 
     Parameters
     ----------
-    width, attention_width, heads : int
-        See ``AttentionPooling``.
+    width : int
+        Width M of the embeddings.
+    attention_width : int, default=64
+        Width L of the hidden layer.
+    heads : int, default=1
+        Number of heads; each has its own weights.
     """
 
     title = "biased gated attention"
@@ -170,12 +212,16 @@ class BiasedGatedAttention(AttentionPooling):
 class OneLayerAttention(AttentionPooling):
     """Attention without a hidden layer, a = softmax(wᵀ h) (Pappas & Popescu-Belis 2017).
 
-    Ilse et al. compare their two-layer attention with it.
+    Ilse et al. compare their two-layer attention with this one.
 
     Parameters
     ----------
-    width, attention_width, heads : int
-        See ``AttentionPooling``; ``attention_width`` is not used.
+    width : int
+        Width M of the embeddings.
+    attention_width : int, default=64
+        Not used; accepted so that all attention poolings have the same signature.
+    heads : int, default=1
+        Number of heads; each has its own weights.
     """
 
     title = "one-layer attention"
@@ -189,14 +235,18 @@ class OneLayerAttention(AttentionPooling):
 
 
 class DotProductAttention(AttentionPooling):
-    """Scaled dot product of a key of each embedding with a learned query, a = softmax(qᵀ K h / √L).
+    """Scaled dot product of a learned query with a key per embedding, a = softmax(qᵀ K h / √L).
 
-    As in Qi et al. (2017), with which Ilse et al. compare their attention.
+    This is the attention of Qi et al. (2017), with which Ilse et al. compare theirs.
 
     Parameters
     ----------
-    width, attention_width, heads : int
-        See ``AttentionPooling``.
+    width : int
+        Width M of the embeddings.
+    attention_width : int, default=64
+        Width L of the hidden layer.
+    heads : int, default=1
+        Number of heads; each has its own weights.
     """
 
     title = "dot-product attention"
@@ -211,14 +261,14 @@ class DotProductAttention(AttentionPooling):
 
 
 class AttendedScores(AdditivePooling):
-    """Attention at instance level: weights from the embeddings, applied to the scores of a classifier.
+    """Attention at instance level: weights computed from embeddings and applied to instance scores.
 
-    The scores of several heads are averaged.
+    The pooled scores of several heads are averaged.
 
     Parameters
     ----------
     attention : AttentionPooling
-        Source of the weights.
+        Attention that computes the weights.
     classifier : nn.Module
         Maps each embedding to the scores of its instance.
     """

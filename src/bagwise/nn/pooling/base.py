@@ -1,4 +1,4 @@
-"""The interface of every pooling σ: one pooled row per bag, and the weight of each instance in it.
+"""Interface of poolings σ: one pooled row per bag, and the weight of each instance in it.
 
     z_b = σ({hₖ : k in bag b})
 
@@ -24,7 +24,7 @@ class Pooled(NamedTuple):
     values : Tensor of shape (bags, pooled_width)
         Pooled row of each bag.
     weights : Tensor of shape (instances, heads)
-        Weight of each instance. Each column sums to one within each bag.
+        Weight of each instance; each column sums to one within each bag.
     """
 
     values: Float[Tensor, "bags pooled_width"]
@@ -32,12 +32,12 @@ class Pooled(NamedTuple):
 
 
 class PoolingSettings(NamedTuple):
-    """Sizes used when a pooling is built by name; poolings without these parameters ignore them.
+    """Sizes of a pooling that is built by name; poolings without these parameters ignore them.
 
     Attributes
     ----------
     attention_width : int, default=64
-        Width L of the hidden layer of an attention.
+        Width L of the hidden layer of attention poolings.
     heads : int, default=1
         Number of attention heads.
     """
@@ -47,10 +47,10 @@ class PoolingSettings(NamedTuple):
 
 
 class Pooling(nn.Module, ABC):
-    """Abstract base class of the poolings.
+    """Abstract base class of poolings.
 
-    A custom pooling only has to implement ``forward``, for bags that fit into memory. For larger bags, derive it from
-    ``AdditivePooling``.
+    A custom pooling only has to implement ``forward``. The instances of a bag must then fit into memory.
+    For larger bags, derive the pooling from ``AdditivePooling``.
 
     Attributes
     ----------
@@ -79,14 +79,39 @@ class Pooling(nn.Module, ABC):
 
     @classmethod
     def for_embeddings(cls, width: int, settings: PoolingSettings) -> "Pooling":
-        """Build the pooling of embeddings with ``width`` columns (embedding level)."""
+        """Build the pooling for embedding level.
+
+        Parameters
+        ----------
+        width : int
+            Number of columns of the embeddings.
+        settings : PoolingSettings
+            Sizes of the pooling.
+
+        Returns
+        -------
+        Pooling
+            Pooling of embeddings.
+        """
         return cls()
 
     @classmethod
     def for_scores(cls, width: int, likelihood: Likelihood, settings: PoolingSettings) -> "Pooling":
-        """Build the pooling of instance scores under a likelihood (instance level).
+        """Build the pooling for instance level.
 
-        ``width`` is the number of columns of the embeddings, from which an attention computes its weights.
+        Parameters
+        ----------
+        width : int
+            Number of columns of the embeddings, from which attention poolings compute the weights.
+        likelihood : Likelihood
+            Likelihood of the scores.
+        settings : PoolingSettings
+            Sizes of the pooling.
+
+        Returns
+        -------
+        Pooling
+            Pooling of instance scores.
         """
         return cls()
 
@@ -95,17 +120,30 @@ class Pooling(nn.Module, ABC):
         return width
 
     def check(self, level: str, likelihood: Likelihood) -> None:
-        """Raise ``InputError`` if the pooling is not defined at this level or under this likelihood."""
+        """Check that the pooling is defined at a level and for a likelihood.
+
+        Parameters
+        ----------
+        level : {"embedding", "instance"}
+            Level of the model.
+        likelihood : Likelihood
+            Likelihood of the scores.
+
+        Raises
+        ------
+        InputError
+            If the pooling is not defined for this combination.
+        """
         return
 
 
 class ProbabilityPooling(Pooling):
-    """Abstract base class of the poolings of instance probabilities: instance level, two classes only."""
+    """Abstract base class of poolings of instance probabilities, for instance level and two classes only."""
 
     def check(self, level: str, likelihood: Likelihood) -> None:
         if level != "instance":
             raise InputError(
-                f"pooling '{self.title}' combines probabilities of instances, which do not exist at embedding level: "
+                f"pooling '{self.title}' combines probabilities of instances, which do not exist at embedding level; "
                 "use level='instance' or another pooling"
             )
         if likelihood.name != "bernoulli":
@@ -116,11 +154,24 @@ class ProbabilityPooling(Pooling):
 
 
 def make_uniform_weights(values: Rows, offsets: Offsets) -> Float[Tensor, "instances 1"]:
-    """Return the weight 1/K for each instance of a bag of K instances."""
+    """Return the weight 1/K for each instance of a bag of K instances.
+
+    Parameters
+    ----------
+    values : Tensor of shape (instances, width)
+        Rows of all bags; determine the dtype of the weights.
+    offsets : Tensor of shape (bags + 1,)
+        Boundaries of the bags.
+
+    Returns
+    -------
+    Tensor of shape (instances, 1)
+        Weights, which sum to one within each bag.
+    """
     shares = 1 / segment_sizes(offsets).to(values.dtype)
     return segment_expand(shares[:, None], offsets)
 
 
 def average_heads(weights: Rows) -> Float[Tensor, "instances 1"]:
-    """Average columns of weights, each of which sums to one within a bag, into one weight per instance."""
+    """Average the weights of all heads into one weight per instance, which also sums to one within each bag."""
     return weights.mean(dim=1, keepdim=True)

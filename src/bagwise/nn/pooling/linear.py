@@ -4,7 +4,7 @@
     MeanProbability   θ = 1/K Σₖ pₖ        of instance scores       (Ilse et al. 2018, eq. 6)
     Sum               z = Σₖ hₖ            of embeddings or scores  (Ilse et al. 2018, Theorem 1; Zaheer et al. 2017)
 
-As an ``AdditivePooling`` all exponents of ``Mean`` and ``Sum`` are zero, which leaves Σₖ rₖ.
+As additive poolings, ``Mean`` and ``Sum`` have exponents of zero, so that V = Σₖ rₖ.
 """
 
 import torch
@@ -57,7 +57,7 @@ class Mean(AdditivePooling):
 class Sum(AdditivePooling):
     """Sum pooling, z = Σₖ hₖ (Theorem 1 of Ilse et al. 2018, after Zaheer et al. 2017).
 
-    At instance level it adds the scores of the instances, that is, their evidence.
+    At instance level the score of a bag is the sum of the scores of its instances.
     """
 
     title = "sum"
@@ -79,14 +79,14 @@ class Sum(AdditivePooling):
 
 
 class MeanProbability(AdditivePooling):
-    """Mean pooling of instance scores: the score of the mean probability, θ = 1/K Σₖ pₖ.
+    """Mean pooling of instance scores: the score of the mean probability θ = 1/K Σₖ pₖ.
 
-    It is computed from log-probabilities with log-sum-exp, so that nothing overflows.
+    The mean is computed by log-sum-exp of log-probabilities, which avoids overflow and underflow.
 
     Parameters
     ----------
     likelihood : Likelihood
-        Conversion between scores and probabilities.
+        Likelihood that converts scores to probabilities and back.
     """
 
     title = "mean"
@@ -111,5 +111,5 @@ def make_linear_terms(values: Rows) -> Terms:
 
 
 def sum_rows(rows: Rows, offsets: Offsets) -> Float[Tensor, "bags width"]:
-    """Sum in float64; multiplying by factors of one in float32 first would lose digits."""
+    """Sum the rows of each bag in float64; the general weighted sum in float32 would be less accurate."""
     return segment_sum(to_float64_values(rows), offsets)

@@ -1,4 +1,4 @@
-"""Max pooling and log-sum-exp pooling, its smooth version.
+"""Max pooling, and log-sum-exp pooling as its smooth approximation.
 
     Max         zₘ = maxₖ hₖₘ                              (Ilse et al. 2018, eq. 5)
     LogSumExp   zₘ = 1/r log( 1/K Σₖ exp(r hₖₘ) )          (Ramon & De Raedt 2000)
@@ -19,8 +19,8 @@ from bagwise.nn.segments import Offsets, Rows, segment_argmax, segment_max
 class Max(AdditivePooling):
     """Max pooling, zₘ = maxₖ hₖₘ (Ilse et al. 2018, eq. 5).
 
-    At instance level this is the score of the most probable instance. The weight of an instance is the share of
-    coordinates in which it is the maximum; tied instances share the weight of a coordinate equally.
+    At instance level this is the score of the most probable instance. The weight of an instance is the share of columns
+    in which it is the maximum; tied instances share a column equally.
     """
 
     title = "max"
@@ -32,12 +32,12 @@ class Max(AdditivePooling):
         return make_rowless_terms(values)
 
     def exponential(self, differences: Tensor) -> Tensor:
-        """Return one for the terms at the peak and zero for all others: log-sum-exp of infinite sharpness."""
+        """Return one for terms at the peak and zero for all others, the limit of infinite sharpness."""
         return torch.where(differences == 0, differences.exp(), 0)
 
     def finalize(self, totals: Totals) -> Float[Tensor, "bags width"]:
         n_tied = totals.sums.detach()
-        return totals.peaks + (totals.sums - n_tied) / n_tied  # adds zero; the gradient is split among tied instances
+        return totals.peaks + (totals.sums - n_tied) / n_tied  # adds zero, and splits the gradient among ties
 
     def weigh(self, exponents: Exponents, totals: Totals, offsets: Offsets) -> Float[Tensor, "instances 1"]:
         return average_heads(self.shares(exponents, totals, offsets))
@@ -46,13 +46,13 @@ class Max(AdditivePooling):
 class LogSumExp(AdditivePooling):
     """Log-sum-exp pooling, zₘ = 1/r log( 1/K Σₖ exp(r hₖₘ) ) (Ramon & De Raedt 2000).
 
-    At instance level it pools the scores themselves, so the result is a score again. The weights are softmax(r h), the
-    gradient of z, averaged over the coordinates.
+    At instance level it is applied to scores, not to probabilities. The weights are softmax(r h), the gradient of z,
+    averaged over the columns.
 
     Parameters
     ----------
     sharpness : float, default=1.0
-        r > 0; small values approach the mean, large values the max.
+        Sharpness r > 0; small values approach the mean, large values the maximum.
     """
 
     title = "log-sum-exp"

@@ -1,10 +1,10 @@
-"""Poolings of the probabilities pₖ that instances are positive; instance level, two classes.
+"""Poolings of the probabilities pₖ that instances are positive, for instance level and two classes.
 
     ISR        θ = Σₖ oₖ / (1 + Σₖ oₖ),   oₖ = pₖ/(1 − pₖ)                          (Keeler, Rumelhart & Leow 1991)
     NoisyOr    θ = 1 − Πₖ (1 − pₖ)                                                  (Maron & Lozano-Pérez 1998)
     NoisyAnd   θ = ( σ(a(p̄ − b)) − σ(−ab) ) / ( σ(a(1 − b)) − σ(−ab) ),  p̄ = 1/K Σₖ pₖ   (Kraus, Ba & Frey 2016)
 
-All are computed from scores through logarithms that stay exact where the plain formula underflows.
+All are computed from scores in the log domain, which is exact where the formulas above underflow.
 """
 
 import math
@@ -28,7 +28,7 @@ from bagwise.nn.pooling.additive import (
 from bagwise.nn.pooling.base import ProbabilityPooling, average_heads
 from bagwise.nn.segments import Offsets, Rows
 
-SMALL = -18.0  # below exp(SMALL), a first-order series is exact in float64
+SMALL = -18.0  # for arguments below exp(SMALL), the first-order series is exact in float64
 
 
 class ISR(ProbabilityPooling, AdditivePooling):
@@ -36,8 +36,8 @@ class ISR(ProbabilityPooling, AdditivePooling):
 
         θ = Σₖ pₖ/(1 − pₖ) / (1 + Σₖ pₖ/(1 − pₖ))
 
-    The odds of the bag are the sum of the odds of its instances, so its score is the log-sum-exp of their scores. The
-    weight of an instance is its share of the odds, p/(1 − p) normalised, which is the softmax of the scores.
+    The odds of a bag are the sum of the odds of its instances, so its score is the log-sum-exp of their scores. The
+    weight of an instance is its share of the odds p/(1 − p), which equals the softmax of the scores.
     """
 
     title = "ISR"
@@ -57,9 +57,9 @@ class NoisyOr(ProbabilityPooling, AdditivePooling):
 
         θ = 1 − Πₖ (1 − pₖ)
 
-    With T = Σₖ softplus(sₖ) = −Σₖ log(1 − pₖ) the score of the bag is log(expm1(T)) = T + log(1 − exp(−T)). T is
-    represented by log T, so that very small scores are not lost. The weight of an instance is its share of T, that is,
-    −log(1 − p) normalised.
+    With T = Σₖ softplus(sₖ) = −Σₖ log(1 − pₖ), the score of the bag is log(expm1(T)) = T + log(1 − exp(−T)). T is
+    computed as log T, so that very small probabilities do not underflow. The weight of an instance is its share of T,
+    −log(1 − pₖ) / T.
     """
 
     title = "noisy-or"
@@ -81,21 +81,26 @@ class NoisyAnd(ProbabilityPooling, AdditivePooling):
         θ = ( σ(a(p̄ − b)) − σ(−ab) ) / ( σ(a(1 − b)) − σ(−ab) )        p̄ = 1/K Σₖ pₖ
 
     The slope a is fixed; the threshold b is learned for each class. The paper interprets b as a share of instances, but
-    nothing keeps it between 0 and 1 during training. Outside this range θ still rises with p̄ from 0 to 1, without an
-    inflection point in between: the score remains exact and finite, but b is no longer a share. With q̄ = 1 − p̄ and
-    G(x) = log(1 − exp(−a x)) the score is exactly
+    b is not constrained to the interval from 0 to 1 during training. Outside this interval θ still increases with p̄
+    from 0 to 1, but without an inflection point. The score remains exact and finite, but b is no longer a share. With
+    q̄ = 1 − p̄ and G(x) = log(1 − exp(−a x)), the score is
 
         logit θ = a(p̄ − b) + log σ(ab) − log σ(a(1 − b)) + G(p̄) − G(q̄)
 
-    where p̄ and q̄ are represented by their logarithms, so that saturated instances lose nothing. Every instance has the
-    weight 1/K.
+    where p̄ and q̄ are computed as logarithms, so that probabilities close to 0 or 1 lose no precision. Every instance
+    has the weight 1/K.
 
     Parameters
     ----------
     slope : float, default=10.0
-        a > 0.
+        Slope a > 0.
     n_classes : int, default=1
-        Number of thresholds b.
+        Number of classes, each with its own threshold b.
+
+    Attributes
+    ----------
+    threshold : nn.Parameter of shape (n_classes,)
+        Thresholds b; 0.5 before training.
     """
 
     title = "noisy-and"
@@ -123,17 +128,17 @@ class NoisyAnd(ProbabilityPooling, AdditivePooling):
 
 
 def log_softplus(scores: Tensor) -> Tensor:
-    """Compute log(softplus(s)); for very negative s it is s − exp(s)/2.
+    """Compute log(softplus(s)), by the series s − exp(s)/2 for very negative s.
 
     >>> log_softplus(torch.tensor([-1000.0]))
     tensor([-1000.])
     """
-    low, high = scores.clamp(max=SMALL), scores.clamp(min=SMALL)  # each branch gets only its own side: no NaN gradients
+    low, high = scores.clamp(max=SMALL), scores.clamp(min=SMALL)  # avoids NaN gradients in the unused branch
     return torch.where(scores < SMALL, low - low.exp() / 2, (-functional.logsigmoid(-high)).log())
 
 
 def log_one_minus_exp(log_y: Tensor) -> Tensor:
-    """Compute log(1 − exp(−y)) from log y; for small y it is log y − y/2.
+    """Compute log(1 − exp(−y)) from log y, by the series log y − y/2 for small y.
 
     >>> log_one_minus_exp(torch.tensor([-1000.0]))
     tensor([-1000.])

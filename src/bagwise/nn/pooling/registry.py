@@ -1,4 +1,4 @@
-"""The names under which poolings are available in Python, on the command line and in configuration files."""
+"""Registry of poolings: their names in Python, on the command line and in configuration files."""
 
 from bagwise.nn.pooling.attention import (
     Attention,

@@ -1,4 +1,4 @@
-"""Engines, which perform the optimizer steps of training."""
+"""Engines, which perform the optimizer steps of training, and the choice between them."""
 
 import lazy_loader
 

@@ -1,8 +1,8 @@
-"""The interface of every engine: it performs optimizer steps on batches of bags and returns their loss.
+"""Interface of engines, which perform optimizer steps on batches of bags and return their loss.
 
-The training loop handles epochs, order, validation and checkpoints; an engine handles none of them. It changes only the
-parameters of the model and the state of the optimizer, and every random number is a function of the seed and the step.
-Therefore the loop can stop between two calls and resume later with the same bits.
+The training loop handles epochs, the order of bags, validation and checkpoints. An engine changes only the parameters
+of the model and the state of the optimizer, and its random numbers are functions of the seed and the step. Therefore a
+run can be stopped between two calls and resumed later with bit-identical results.
 """
 
 import math
@@ -28,7 +28,7 @@ class TrainingProblem:
     model : nn.Module
         Model to train.
     likelihood : Likelihood
-        Loss and errors of scores.
+        Likelihood, which defines the loss and the errors of scores.
     task : TrainingTask
         Training bags and targets.
     optimizer : torch.optim.Optimizer
@@ -36,11 +36,11 @@ class TrainingProblem:
     seed : int
         Seed of all random numbers.
     device : torch.device
-        Device of the computation.
+        Device on which the model is trained.
     memory : float, default=inf
-        Bytes that a step may use for its instances.
-    most_instances : int, optional
-        Largest number of instances of a bag in a step. By default all.
+        Memory for the instances of a step, in bytes.
+    most_instances : int or None, default=None
+        Maximum number of instances per bag in a step; larger bags are subsampled. None for no limit.
     precision : {"full", "mixed"}, default="full"
         Precision of the encoder.
     """
@@ -57,12 +57,12 @@ class TrainingProblem:
 
 
 class BatchSums(NamedTuple):
-    """Sums over the bags of some batches, in training mode.
+    """Sums over the bags of one or more batches, computed in training mode.
 
     Attributes
     ----------
     loss : float
-        Sum of the losses.
+        Sum of the losses, weighted by the importance of the bags.
     errors : float
         Number of misclassified bags.
     """
@@ -72,14 +72,14 @@ class BatchSums(NamedTuple):
 
 
 class DivergedError(Exception):
-    """The loss of a bag is not finite.
+    """Exception raised when the loss of a bag is not finite.
 
     Parameters
     ----------
     batch : int
-        Number of the batch within the call of the engine.
+        Index of the batch within the call of ``Engine.run``.
     bag : int
-        Number of the bag in the task.
+        Index of the bag in the task.
     """
 
     def __init__(self, batch: int, bag: int) -> None:
@@ -89,14 +89,14 @@ class DivergedError(Exception):
 
 
 class Engine(ABC):
-    """Abstract base class of the engines; each is built from a ``TrainingProblem``.
+    """Abstract base class of engines; an engine is built from a ``TrainingProblem``.
 
     Attributes
     ----------
     name : str
         Name of the engine.
     stride : int
-        Approximate number of bags per call of ``run``; a run can be stopped between calls.
+        Approximate number of bags per call of ``run``. Training can be stopped between calls.
     """
 
     name: str
@@ -109,15 +109,16 @@ class Engine(ABC):
         Parameters
         ----------
         batches : sequence of ndarray of int
-            Numbers of the bags of each batch.
+            Indices of the bags of each batch.
         first_step : int
-            Number of the first step in the run.
+            Number of the first step, counted from the start of training.
         learning_rate : float
             Learning rate of all steps.
 
         Returns
         -------
         BatchSums
+            Loss and errors, summed over all bags of the batches.
 
         Raises
         ------

@@ -1,7 +1,7 @@
-"""Choice of the engine: the requested one, or with "auto" the faster of those that support the model.
+"""Choice of the engine: the requested engine, or with "auto" the faster engine that supports the model.
 
-All engines compute the same mathematics with the same random numbers. They differ only in rounding, so a run records
-its engine.
+All engines implement the same computation with the same random numbers. They differ only in rounding, so the engine is
+recorded with a run.
 """
 
 import importlib.util
@@ -29,26 +29,26 @@ ENGINES = ("auto", "torch", "fused")
 COMPILATION_NOTE = "the first use compiles it, which takes about half a minute"
 INSTALL_COMMAND = "pip install 'bagwise[fast]'"
 
-# torch finishes this many steps within the half minute that the first compilation of the kernels takes. With images
-# its steps are slower, and compiled kernels are cached, so that fewer steps are worth the compilation.
+# The torch engine performs this many steps in the half minute that the first compilation of the kernels takes. Steps
+# with images are slower, and compiled kernels are cached, so the compilation pays off with fewer steps.
 MIN_STEPS = 5000
 MIN_STEPS_WITH_IMAGES = 1000
-MAX_BATCH_ROWS = 256  # beyond it the matrix products of torch are as fast; its convolutions are always slower
-MAX_VALUES = 1 << 27  # of prepared instances, which the fused engine keeps in memory
-MAX_BAG_ROWS = 1 << 14  # the fused engine keeps their embeddings; torch reads larger bags in pieces
+MAX_BATCH_ROWS = 256  # with larger batches the matrix products of torch are as fast; its convolutions are always slower
+MAX_VALUES = 1 << 27  # maximum size of the prepared instances, which the fused engine keeps in memory
+MAX_BAG_ROWS = 1 << 14  # the fused engine stores all embeddings of a bag; torch processes larger bags in pieces
 
 
 class EngineChoice(NamedTuple):
-    """A chosen engine.
+    """Engine of a run.
 
     Attributes
     ----------
     name : str
         Name of the engine.
     build : callable
-        Builds the engine from a ``TrainingProblem``.
+        Function that builds the engine from a ``TrainingProblem``.
     remark : str, default=""
-        Why it is not the fused engine, or how long its compilation takes.
+        Reason for the choice, or a note for the user.
     """
 
     name: str
@@ -69,32 +69,34 @@ def choose_engine(
 ) -> EngineChoice:
     """Choose the engine of a run.
 
-    A run with several processes uses the torch engine, under the same name: several processes may resume the run of one
-    process.
+    A run with several processes uses the distributed version of the torch engine. Its name is also "torch", so that a
+    run that was started with one process can be resumed with several.
 
     Parameters
     ----------
     name : {"auto", "torch", "fused"}
-        "auto" is the fused engine if it supports the model and is worth its compilation, else the torch engine.
+        Name of the engine. "auto" chooses the fused engine if it supports the model and is expected to be faster,
+        including its compilation, and the torch engine otherwise.
     model : nn.Module
         Model to train.
     likelihood : Likelihood
-        Loss of the model.
+        Likelihood of its scores.
     task : TrainingTask
-        Training bags.
+        Training bags and targets.
     settings : TrainingSettings
         Settings of the run.
     device : torch.device
-        Device of the run.
+        Device on which the model is trained.
 
     Returns
     -------
     EngineChoice
+        Name of the engine and the function that builds it.
 
     Raises
     ------
     InputError
-        If the requested engine cannot train the model.
+        If the name is unknown, or if the requested engine cannot train the model.
     """
     name, ranks = choose_by_name(name, {engine: engine for engine in ENGINES}, "engine"), get_ranks()
     check_precision(settings.precision, device)
@@ -104,7 +106,7 @@ def choose_engine(
         return EngineChoice("torch", TorchEngine)
     obstacle = _find_obstacle(model, likelihood, task, settings, device)
     if name == "fused" and obstacle:
-        raise InputError(f"engine 'fused' cannot train this: {obstacle}; use engine='auto' or 'torch'")
+        raise InputError(f"engine 'fused' cannot train this model: {obstacle}; use engine='auto' or engine='torch'")
     reason = obstacle or (_find_slowdown(model, task, settings) if name == "auto" else "")
     if reason:
         return EngineChoice("torch", TorchEngine, remark=reason)
@@ -114,12 +116,12 @@ def choose_engine(
 def _choose_distributed(name: str, batch_size: int, ranks: Ranks) -> EngineChoice:
     if name == "fused":
         raise InputError(
-            f"engine 'fused' trains in a single process, and this run has {ranks.size} processes; use engine='torch'"
+            f"engine 'fused' supports a single process, but this run has {ranks.size} processes; use engine='torch'"
         )
     if batch_size < ranks.size:
         raise InputError(
-            f"the run has {ranks.size} processes, but batch_size is {batch_size}, so some processes would never have a "
-            f"bag; use --batch-size {ranks.size} or more (in Python batch_size={ranks.size}), or start fewer processes"
+            f"this run has {ranks.size} processes, but batch_size={batch_size}, so some processes would have no bags; "
+            f"use --batch-size {ranks.size} or more (in Python batch_size={ranks.size}), or start fewer processes"
         )
     return EngineChoice("torch", lambda problem: DistributedEngine(problem, ranks), remark=f"{ranks.size} processes")
 
@@ -135,9 +137,9 @@ def _find_obstacle(
 ) -> str:
     """Return why the fused engine cannot train the model, or an empty string."""
     if device.type != "cpu":
-        return f"the fused engine runs on the CPU, and the device is {device.type}"
+        return f"the fused engine runs on the CPU only, but the device is {device.type}"
     if settings.precision != "full":
-        return "the fused engine computes in full precision only"
+        return "the fused engine supports full precision only"
     try:
         parts = decompose_model(model, likelihood)
     except UnsupportedModelError as reason:
@@ -145,7 +147,7 @@ def _find_obstacle(
     max_instances = settings.most_instances
     prepares_all = max_instances is None and not parts.augmentations
     if prepares_all and task.bags.n_instances * math.prod(task.bags.instance_shape) > MAX_VALUES:
-        return "there are too many instances to keep them in memory as floats"
+        return "there are too many instances to store them in memory as floats"
     largest = min(int(task.bags.sizes.max()), max_instances or MAX_BAG_ROWS + 1)
     if largest > MAX_BAG_ROWS:
         return f"a bag has {task.bags.sizes.max():,} instances, more than {MAX_BAG_ROWS:,}"
@@ -153,7 +155,7 @@ def _find_obstacle(
 
 
 def _find_slowdown(model: nn.Module, task: TrainingTask, settings: TrainingSettings) -> str:
-    """Return why torch is faster than the fused engine, or an empty string."""
+    """Return why the torch engine is expected to be faster, or an empty string."""
     n_batches = math.ceil(len(task.bags) / settings.batch_size)
     has_convolutions = any(isinstance(part, nn.Conv2d) for part in model.modules())
     if settings.epochs * n_batches < (MIN_STEPS_WITH_IMAGES if has_convolutions else MIN_STEPS):

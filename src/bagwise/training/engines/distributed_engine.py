@@ -1,10 +1,10 @@
-"""The torch engine in several processes: each computes a part of the bags of a step, and gradients are summed.
+"""The torch engine in several processes: each process computes the gradients of some bags, which are then summed.
 
     ∇ = Σ_ranks ∇ ( Σ_{own bags} loss ) / n        n: number of all bags of the step
 
-This equals the average over ranks of DistributedDataParallel if each rank scales its loss by the number of ranks over
-n. As a sum, a rank without bags simply adds zero. Losses, errors and gradients are exchanged in one collective
-operation per step. All ranks have the same weights, so all perform the same step.
+This equals the average over ranks in DistributedDataParallel if each rank multiplies its loss by the number of ranks
+and divides it by n. With a sum, ranks without bags contribute zero. Losses, errors and gradients are exchanged in one
+collective operation per step. All ranks have the same weights and perform the same step.
 """
 
 import math
@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bagwise.nn import SEED_LIMIT, StreamPosition, set_module_positions
+from bagwise.nn import StreamPosition, set_module_positions
 from bagwise.parallel import Ranks, assign_bags
 from bagwise.training.batches import array_to_tensor
 from bagwise.training.engines.base import BatchSums, DivergedError, TrainingProblem
@@ -23,14 +23,14 @@ NO_BAG = -1
 
 
 class DistributedEngine(TorchEngine):
-    """One forward and one backward pass per step and process, over the bags assigned to the process.
+    """Torch engine in which each process computes the gradients of the bags assigned to it.
 
     Parameters
     ----------
     problem : TrainingProblem
         Model, data and optimizer.
     ranks : Ranks
-        This process among the processes of the run.
+        Number of this process, and total number of processes.
     """
 
     def __init__(self, problem: TrainingProblem, ranks: Ranks) -> None:
@@ -51,10 +51,10 @@ class DistributedEngine(TorchEngine):
         return total
 
     def _select_own_bags(self, chosen: np.ndarray, step: int) -> np.ndarray:
-        """Select the bags of this process, and set the random state.
+        """Return the bags of this process, and set the random state.
 
-        Random numbers depend on the position of a row among the rows of all processes, so no two processes sample the
-        same ones.
+        Random numbers depend on the position of a row among the rows of all processes, so every process samples
+        different numbers.
         """
         max_instances = self.problem.most_instances
         sizes = self.problem.task.bags.sizes[chosen]
@@ -62,12 +62,11 @@ class DistributedEngine(TorchEngine):
         assignments = assign_bags(rows, self.ranks.size)
         first_row = int(sum(rows[assigned].sum() for assigned in assignments[: self.ranks.number]))
         set_module_positions(self.random_modules, StreamPosition(self.problem.seed, step, first_row))
-        seed = self.torch_seed + step * self.ranks.size + self.ranks.number
-        torch.default_generator.manual_seed(seed % SEED_LIMIT)
+        self._seed_generators(self.torch_seed + step * self.ranks.size + self.ranks.number)
         return chosen[assignments[self.ranks.number]]
 
     def _compute_gradients(self, own: np.ndarray, n_bags: int, step: int) -> tuple[BatchSums, int]:
-        """Compute the gradient of the own bags' part of the loss; return sums and the first bag that diverged."""
+        """Compute the gradients of the own bags; return their sums, and the first diverged bag or ``NO_BAG``."""
         task, likelihood, device = self.problem.task, self.problem.likelihood, self.problem.device
         targets = array_to_tensor(task.targets[own]).to(device)
         scores = self._compute_scores(own, step)
@@ -82,7 +81,7 @@ class DistributedEngine(TorchEngine):
     def _exchange(self, own_sums: BatchSums) -> BatchSums:
         """Sum gradients, losses and errors over all processes.
 
-        A parameter without a gradient in every process keeps none.
+        The gradient of a parameter remains None if it is None in all processes.
         """
         gradients = [parameter.grad for parameter in self.parameters]
         has_gradient = torch.tensor([gradient is not None for gradient in gradients], device=self.problem.device)
@@ -98,15 +97,16 @@ class DistributedEngine(TorchEngine):
         return BatchSums(loss=loss, errors=errors)
 
     def _set_gradients(self, summed: Tensor) -> None:
+        """Split the summed vector into the gradients of the parameters."""
         start, first_flag = 0, sum(parameter.numel() for parameter in self.parameters)
         for number, parameter in enumerate(self.parameters):
             end = start + parameter.numel()
-            gradient = torch.empty_like(parameter).copy_(summed[start:end].view_as(parameter))  # in the weights' layout
+            gradient = torch.empty_like(parameter).copy_(summed[start:end].view_as(parameter))  # same memory layout
             parameter.grad = gradient if summed[first_flag + number] > 0 else None
             start = end
 
     def _agree_on_bag(self, diverged: int) -> int:
-        """Return the same bag in all processes: the largest number that any of them found."""
+        """Return the same diverged bag in all processes: the one with the largest index."""
         found = torch.zeros(self.ranks.size, dtype=torch.int64)
         found[self.ranks.number] = diverged + 1
         return int(self.ranks.sum_over_processes(found).max().item()) - 1

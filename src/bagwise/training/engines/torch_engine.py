@@ -1,4 +1,4 @@
-"""The torch engine: autograd on packed batches, for every model and every device."""
+"""The torch engine: autograd on packed batches, for all models and devices."""
 
 import math
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from bagwise.training.streaming.memory import MemoryBudget
 
 
 class TorchEngine(Engine):
-    """One forward and one backward pass per step.
+    """Engine that performs one forward and one backward pass of torch per step.
 
     Parameters
     ----------
@@ -46,12 +46,14 @@ class TorchEngine(Engine):
         return BatchSums(loss=sum(part.loss for part in parts), errors=sum(part.errors for part in parts))
 
     def _set_random_state(self, step: int) -> None:
-        """Set the position of the random modules, and seed torch's generators for third-party modules."""
+        """Set the position of the random modules, and seed the generators of torch for third-party modules."""
         set_module_positions(self.random_modules, StreamPosition(self.problem.seed, step))
-        seed = (self.torch_seed + step) % SEED_LIMIT
-        torch.default_generator.manual_seed(seed)
+        self._seed_generators(self.torch_seed + step)
+
+    def _seed_generators(self, seed: int) -> None:
+        torch.default_generator.manual_seed(seed % SEED_LIMIT)
         if self.problem.device.type == "cuda":
-            torch.cuda.manual_seed(seed)
+            torch.cuda.manual_seed(seed % SEED_LIMIT)
 
     def _step(self, number: int, chosen: np.ndarray, step: int) -> BatchSums:
         task, likelihood, device = self.problem.task, self.problem.likelihood, self.problem.device
@@ -65,7 +67,7 @@ class TorchEngine(Engine):
             diverged = int(np.argmax(~np.isfinite(losses.detach().cpu().numpy())))
             raise DivergedError(batch=number, bag=int(chosen[diverged]))
         for parameter in self.parameters:
-            parameter.grad = None  # zero_grad without its overhead
+            parameter.grad = None  # faster than zero_grad
         loss.backward()
         self.problem.optimizer.step()
         return BatchSums(loss=value * len(chosen), errors=likelihood.errors(scores.detach(), targets).sum().item())

@@ -1,4 +1,4 @@
-"""Bags larger than memory, read in pieces with the exact scores, weights and gradients of the whole bag."""
+"""Streaming of bags that do not fit into memory: exact scores, weights and gradients from pieces of a bag."""
 
 import lazy_loader
 

@@ -1,11 +1,11 @@
 """Exact gradients of bags that do not fit into memory: two passes over their pieces.
 
-    pass 1, without a graph:   totals (S, V) of each bag  →  scores  →  loss  →  ∂L/∂S, ∂L/∂V
+    pass 1, graph discarded:   totals (S, V) of each bag  →  scores  →  loss  →  ∂L/∂S, ∂L/∂V
     pass 2, piece by piece:    ∂L/∂θ = Σ_pieces  ∂L/∂S · ∂S_piece/∂θ + ∂L/∂V · ∂V_piece/∂θ
 
 Autograd triggers the second pass when it needs the gradient of the scores. Both passes use the same random numbers:
-dropout and augmentation sample by their position in the run, so a piece gets the numbers of its rows in the whole
-batch. Third-party modules use torch's generator, which is seeded for each piece.
+those of dropout and augmentation are a function of the position in the run, so a piece gets the numbers of its rows in
+the whole batch. Third-party modules use torch's generator, which is seeded for each piece.
 """
 
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ from bagwise.nn import BagModel, StreamPosition, list_random_modules, set_stream
 from bagwise.nn.pooling import Totals
 from bagwise.training.streaming.pieces import BagPiece, compute_terms, cut_pieces, get_additive_pooling
 
-TORCH_SEED_LIMIT = 1 << 62  # leaves room to add the number of a row
+TORCH_SEED_LIMIT = 1 << 62  # seed + row number must not exceed the range of torch seeds
 
 
 def stream_scores(
@@ -39,16 +39,16 @@ def stream_scores(
     bags : Bags
         All bags.
     chosen : ndarray of int
-        Numbers of the bags of the batch.
+        Indices of the bags of the batch.
     device : torch.device
         Device of the model.
     max_rows : int
-        Largest number of rows of a piece.
+        Maximum number of rows per piece.
 
     Returns
     -------
     Tensor of shape (bags, scores)
-        The scores that ``model`` computes for the whole batch.
+        The same scores as those of ``model`` for the whole batch, up to rounding.
     """
     _check_no_batch_normalization(model)
     batch = ReplayedBatch(model=model, bags=bags, chosen=chosen, device=device, max_rows=max_rows)
@@ -60,12 +60,12 @@ def stream_scores(
 
 @dataclass
 class ReplayedBatch:
-    """Chosen bags in pieces of at most ``max_rows`` rows; every iteration samples the same random numbers.
+    """Chosen bags in pieces of at most ``max_rows`` rows; every iteration uses the same random numbers.
 
     Attributes
     ----------
     position : StreamPosition or None
-        Position of the run.
+        Position in the run; None if the model has no random modules, or outside a run.
     seed : int
         Seed of torch's generator, for third-party modules.
     """
@@ -95,7 +95,7 @@ class ReplayedBatch:
 
 
 class _StreamTotals(torch.autograd.Function):
-    """Parameters → totals of the bags of a batch."""
+    """Function from the streamed parameters to the totals of the bags of a batch."""
 
     @staticmethod
     def forward(ctx: Any, batch: ReplayedBatch, *trainable: Tensor) -> Totals:
@@ -111,11 +111,11 @@ class _StreamTotals(torch.autograd.Function):
 
 
 def _compute_totals(batch: ReplayedBatch) -> Totals:
-    """Pass one: compute the totals of each bag."""
+    """Compute the totals of each bag (pass one)."""
     pooling = get_additive_pooling(batch.model)
     totals: list[Totals] = []
     for piece in batch:
-        # With a graph, as in pass two: the same kernels give the same bits, so that max finds the same maxima again.
+        # With a graph, as in pass two: the same kernels give the same bits, so both passes find the same maxima.
         with torch.enable_grad():
             part = pooling.accumulate(*compute_terms(batch.model, piece, batch.device))
         part = Totals(*(value.detach() for value in part))
@@ -126,7 +126,7 @@ def _compute_totals(batch: ReplayedBatch) -> Totals:
 def _compute_gradients(
     batch: ReplayedBatch, trainable: tuple[Tensor, ...], peaks: Tensor, total_gradients: Totals
 ) -> list[Tensor | None]:
-    """Pass two: compute the gradient of the parameters from that of the sums and rows of the totals."""
+    """Compute the gradients of the parameters from those of the sums and rows of the totals (pass two)."""
     pooling = get_additive_pooling(batch.model)
     gradients: list[Tensor | None] = [None] * len(trainable)
     for piece in batch:
@@ -156,7 +156,7 @@ def _list_streamed_parameters(model: BagModel) -> list[nn.Parameter]:
 
 
 def _check_no_batch_normalization(model: BagModel) -> None:
-    """Reject batch normalisation before the pooling, which needs statistics of all rows; in the head it is fine."""
+    """Reject batch normalisation in encoder and pooling, which needs statistics of all rows; the head may have it."""
     for title, part in (("encoder", model.encoder), ("pooling", model.pooling)):
         for name, module in part.named_modules():
             if isinstance(module, _BatchNorm) and module.training:

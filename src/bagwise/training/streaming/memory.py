@@ -4,7 +4,6 @@ import copy
 import os
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -23,25 +22,31 @@ AUTO_DIVISOR = 4  # "auto" is the memory of the device divided by this
 DEFAULT_MEMORY = 8 * 10**9  # assumed where the system does not report its memory
 CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")  # memory limit of a container
 
-PIECE = 2048  # rows of a piece, if a batch is read in pieces
-BACKWARD_FACTOR = 1.4  # largest memory of a backward pass, relative to the stored activations: gradients are added
+ROWS_PER_PIECE = 2048  # rows per piece, if a batch is read in pieces
+BACKWARD_FACTOR = 1.4  # peak memory of a backward pass relative to the stored activations, because of the gradients
 SAMPLE_ROWS = 64  # rows used to measure the memory per row
 
 
-def resolve_memory(memory: Any, device: torch.device) -> int:
+def resolve_memory(memory: str | int, device: torch.device) -> int:
     """Convert a memory limit to bytes.
 
     Parameters
     ----------
     memory : str or int
-        A number of bytes, a size such as "2GB" or "500MB", or "auto", a quarter of all memory. "auto" does not depend
-        on the memory that is currently free: a run must not depend on other processes.
+        A number of bytes, a size such as "2GB" or "500MB", or "auto", which is a quarter of all memory. "auto" does not
+        depend on the memory that is currently free, because a run must not depend on other processes.
     device : torch.device
         Device whose memory "auto" refers to.
 
     Returns
     -------
     int
+        Memory limit in bytes.
+
+    Raises
+    ------
+    InputError
+        If the limit is not one of these, or is less than one byte.
 
     Examples
     --------
@@ -63,7 +68,7 @@ def resolve_memory(memory: Any, device: torch.device) -> int:
 
 
 def _get_device_memory(device: torch.device) -> int:
-    """Return the memory of the device; for the CPU that of the machine, or the limit of the container."""
+    """Return the memory of a device in bytes; for the CPU, that of the machine or the limit of the container."""
     if device.type == "cuda":
         return torch.cuda.get_device_properties(device).total_memory
     try:
@@ -77,19 +82,20 @@ def _get_device_memory(device: torch.device) -> int:
 
 
 class MemoryBudget:
-    """Computes training batches within a memory limit: at once if they fit, else in pieces, with the same gradients.
+    """Memory limit of training: batches that exceed it are computed in pieces, with the same gradients.
 
-    Only the memory that the backward pass needs for instances counts: the bags themselves may be memory-mapped.
+    The limit applies to the activations and gradients of the backward pass. The bags themselves do not count, because
+    they may be memory-mapped.
 
     Parameters
     ----------
     limit : float
-        Bytes.
+        Memory limit in bytes.
 
     Attributes
     ----------
     bytes_per_row : float or None
-        Memory per instance; measured with the first batch that is larger than one piece.
+        Memory per instance; measured with the first batch that is larger than one piece, None before.
     """
 
     def __init__(self, limit: float) -> None:
@@ -106,21 +112,22 @@ class MemoryBudget:
         bags : Bags
             All bags.
         chosen : ndarray of int
-            Numbers of the bags of the batch.
+            Indices of the bags of the batch.
         device : torch.device
             Device of the model.
 
         Returns
         -------
         Tensor of shape (bags, scores)
+            Scores of the chosen bags.
         """
         if is_streamable(model) and not self._fits(model, bags, chosen, device):
-            return stream_scores(model, bags, chosen, device, PIECE)
+            return stream_scores(model, bags, chosen, device, ROWS_PER_PIECE)
         return model(*bags_to_tensors(bags[chosen], device)).scores
 
     def _fits(self, model: BagModel, bags: Bags, chosen: np.ndarray, device: torch.device) -> bool:
         n_rows = int(bags.sizes[chosen].sum())
-        if n_rows <= PIECE:
+        if n_rows <= ROWS_PER_PIECE:
             return True
         if self.bytes_per_row is None:
             self.bytes_per_row = measure_row_bytes(model, bags, chosen, device)
@@ -130,7 +137,7 @@ class MemoryBudget:
 def measure_row_bytes(model: BagModel, bags: Bags, chosen: np.ndarray, device: torch.device) -> float:
     """Measure the memory per instance that a forward pass stores for the backward pass.
 
-    A copy of the model processes a few rows; the model and the random state do not change.
+    A copy of the model processes a few rows; the model and the random state are not changed.
     """
     trial = copy.deepcopy(model)
     parameter_storages = {value.untyped_storage().data_ptr() for value in (*trial.parameters(), *trial.buffers())}

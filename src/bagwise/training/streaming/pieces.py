@@ -1,6 +1,6 @@
-"""Pieces of bags of bounded size: several small bags together, or consecutive rows of a large bag.
+"""Pieces of bags with a limited number of rows: several small bags together, or consecutive rows of a large bag.
 
-Rows of a memory-mapped file are not copied: whole bags and consecutive rows are views.
+Rows of a memory-mapped file are not copied if they are consecutive: a piece is then a view.
 """
 
 from collections.abc import Iterator
@@ -25,9 +25,9 @@ class BagPiece(NamedTuple):
     bags : Bags
         Rows of the piece.
     which : slice
-        Numbers of the bags among the chosen bags.
+        Indices of the bags of the piece within the chosen bags.
     first_row : int
-        Number of the first row among the rows of all chosen bags.
+        Index of the first row within the rows of all chosen bags.
     continues : bool
         Whether the piece continues the bag of the previous piece.
     """
@@ -46,13 +46,14 @@ def cut_pieces(bags: Bags, chosen: np.ndarray, max_rows: int) -> Iterator[BagPie
     bags : Bags
         All bags.
     chosen : ndarray of int
-        Numbers of the bags, in the order of the pieces.
+        Indices of the bags, in the order of the pieces.
     max_rows : int
-        Largest number of rows of a piece.
+        Maximum number of rows per piece.
 
     Yields
     ------
     BagPiece
+        The next piece.
 
     Examples
     --------
@@ -76,19 +77,19 @@ def _select_rows(bag: Bags, start: int, max_rows: int) -> Bags:
 
 
 class RowCollector:
-    """Collects rows that are computed piece by piece in one array.
+    """One tensor for rows that are computed piece by piece.
 
-    A list of many small tensors would be scattered over the memory freed by earlier pieces, and prevent its reuse.
+    A list of many small tensors would fragment the memory that earlier pieces have freed, and prevent its reuse.
 
     Parameters
     ----------
     n_rows : int
-        Number of rows of the array.
+        Total number of rows.
 
     Attributes
     ----------
     rows : Tensor of shape (n_rows, columns)
-        The array; exists after the first call of ``add``.
+        The collected rows; set by the first call of ``add``.
     filled : int
         Number of rows added so far.
 
@@ -108,7 +109,13 @@ class RowCollector:
         self.filled = 0
 
     def add(self, rows: Shaped[Tensor, "n columns"]) -> None:
-        """Add the next rows; the first ones determine the number of columns and the dtype."""
+        """Add the next rows.
+
+        Parameters
+        ----------
+        rows : Tensor of shape (n, columns)
+            Rows to add; the first ones determine the number of columns, the dtype and the device.
+        """
         if self.filled == 0:
             self.rows = rows.new_empty(self.n_rows, rows.shape[1])
         self.rows[self.filled : self.filled + len(rows)] = rows
@@ -116,12 +123,12 @@ class RowCollector:
 
 
 def is_streamable(model: nn.Module) -> TypeGuard[BagModel]:
-    """Whether a model can read a bag in pieces; a model with a custom pooling may not.
+    """Return whether a model can read a bag in pieces; this depends on its pooling.
 
     Parameters
     ----------
     model : nn.Module
-        Any model.
+        Model to check.
 
     Returns
     -------
@@ -132,7 +139,18 @@ def is_streamable(model: nn.Module) -> TypeGuard[BagModel]:
 
 
 def get_additive_pooling(model: BagModel) -> AdditivePooling:
-    """Return the pooling of a streamable model (see ``is_streamable``)."""
+    """Return the pooling of a streamable model.
+
+    Parameters
+    ----------
+    model : BagModel
+        Streamable model (see ``is_streamable``).
+
+    Returns
+    -------
+    AdditivePooling
+        The pooling.
+    """
     assert isinstance(model.pooling, AdditivePooling)
     return model.pooling
 

@@ -1,7 +1,7 @@
-"""Prediction of a bag of any size in constant memory: one pass over the pieces of the bag.
+"""Prediction of a bag in pieces: one pass over the bag, whatever its size.
 
-Of each instance only its exponents are stored, the few numbers on which its weight depends. If there are many of them,
-as with max pooling of embeddings, a second pass computes them again.
+Only the exponents of each instance are stored, which are the few numbers that determine its weight. If an instance has
+many exponents, as with max pooling of embeddings, a second pass computes them again.
 """
 
 from collections.abc import Iterator
@@ -26,11 +26,11 @@ def stream_prediction(model: BagModel, bag: Bags, device: torch.device, max_rows
     model : BagModel
         Streamable model (see ``is_streamable``).
     bag : Bags
-        One bag.
+        A single bag.
     device : torch.device
         Device of the model.
     max_rows : int
-        Largest number of rows of a piece.
+        Maximum number of rows per piece.
 
     Returns
     -------

@@ -5,7 +5,7 @@ import { LAYERS, SCALES, set, state } from "./state.js";
 
 const OPACITIES = [0, 0.3, 0.6, 1];
 
-// stepBag, stepInstance: select another bag or instance; resetZoom: show the whole picture; classes: of the run
+// stepBag, stepInstance: select another bag or instance; resetZoom: show the whole picture; classes: classes of the run
 export function keyActions({ stepBag, stepInstance, resetZoom, classes }) {
   const comparisons = () => [...element("beside").options].map(({ value }) => value);
   return [

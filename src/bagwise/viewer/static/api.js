@@ -30,7 +30,7 @@ export const fetchInstance = (run, bag, instance) => fetchJson(bagUrl(run, bag, 
 export const fetchPositions = async (run, bag) => (await fetchFloats(bagUrl(run, bag, "positions"))).values;
 export const fetchKeys = async (run, bag) => (await fetchFloats(bagUrl(run, bag, "keys"))).values;
 
-// { values: unscaled, scaled: from 0 to 1, or −1 to 1 if signed, scale: { low, high, signed, caption } }
+// Returns { values: unscaled, scaled: from 0 to 1, or −1 to 1 if signed, scale: { low, high, signed, caption } }.
 export async function fetchLayer(run, bag, layer, classNumber, scale) {
   const url = (form) => bagUrl(run, bag, "layers", layer, classNumber, form);
   const [exact, scaled] = await Promise.all([fetchFloats(url("exact")), fetchFloats(url(scale))]);

@@ -24,10 +24,10 @@ const REDRAW_ON = ["layer", "class", "scale", "colours", "from", "to", "frames"]
 const table = new BagTable((name) => set({ bag: name, instance: -1 }));
 let runs, colours; // fetched once
 let run, bags, bag; // the selected run, its bags, and the selected bag
-let view, info, positions, keys; // of the selected bag
-let drawing, ranking; // as drawn now
-let opening = true; // while a bag is being fetched; it is then drawn with the current state
-let [bagRequest, drawRequest] = [0, 0]; // counters; responses to earlier requests are dropped
+let view, info, positions, keys; // properties of the selected bag
+let drawing, ranking; // the current drawing, and the visible instances by value
+let opening = true; // whether a bag is being fetched; it is then drawn with the current state
+let [bagRequest, drawRequest] = [0, 0]; // counters of requests; responses to earlier requests are ignored
 
 const layerRequest = () => [bag.number, state.layer, classNumber(), state.scale];
 const shownClass = (row) => (run.classes.length === 2 ? 1 : run.classes.indexOf(row.predicted));
@@ -166,7 +166,7 @@ function paneRuns() {
   return state.beside === PICTURE && info.picture && view.placed ? [null, run] : [run];
 }
 
-// Two compared runs have separate scales, whose ends are shown after the name.
+// Two compared runs have separate scales, whose limits are shown after the name.
 function paneTitle(of, layer) {
   if (!of) return "Image";
   return comparedRun() ? `${of.name}: ${formatNumber(layer.scale.low)} to ${formatNumber(layer.scale.high)}` : "Map";
@@ -202,7 +202,7 @@ function savePng() {
   return exportPng({ name: bag.name, run: run.name, compared: Boolean(comparedRun()), view, caption, scale: drawing.scale, table: drawing.table });
 }
 
-// Without changing the URL, which holds the state.
+// Move the focus without changing the URL, which stores the state.
 function skipToStage(event) {
   event.preventDefault();
   element("stage").focus();

@@ -1,4 +1,4 @@
-// The list of test bags: sorted by a click on a column title, filtered by text and by outcome.
+// The list of test bags: a click on a column title sorts it; it is filtered by text and by outcome.
 
 import { element, make } from "./dom.js";
 import { formatProbability } from "./number_format.js";
@@ -24,7 +24,7 @@ export class BagTable {
     element("bags").addEventListener("click", (event) => this.#handleClick(event));
   }
 
-  // bags: with ``probability`` as text; probabilityClass: the class it belongs to, or null if that is the predicted one
+  // bags: have ``probability`` as text; probabilityClass: the class of this probability, null for the predicted class
   show(bags, probabilityClass) {
     this.bags = bags;
     this.columns = COLUMNS.filter(({ name }) => name !== "group" || bags.some((bag) => bag.group !== null));
@@ -76,7 +76,7 @@ export class BagTable {
     const text = name === "probability" && this.probabilityClass !== null ? `p(${this.probabilityClass})` : title;
     const arrow = sorted ? (this.sorting.descending ? " ↓" : " ↑") : "";
     const attributes = { scope: "col", class: number && "number", "aria-sort": sorted ? direction : "none" };
-    const tooltip = name === "probability" ? text : (label ?? text); // the name of the class may be cut off
+    const tooltip = name === "probability" ? text : (label ?? text); // the title may be truncated on the screen
     return make("th", attributes, make("button", { type: "button", "data-sort": name, "aria-label": label, title: tooltip }, text + arrow));
   }
 
@@ -105,7 +105,7 @@ export class BagTable {
   }
 }
 
-// Similar names often differ only at their end, so the end stays visible when there is little space.
+// Similar names often differ only at the end, so the end stays visible when a name is truncated.
 function splitName(name) {
   if (name.length <= NAME_END) return [name];
   return [make("span", { class: "name-start" }, name.slice(0, -NAME_END)), make("span", {}, name.slice(-NAME_END))];

@@ -33,7 +33,7 @@ export class BagView {
     if (nPanes === 2) linkViews(...this.panes);
   }
 
-  // One drawing per pane, null for the image only; a grid shows a second drawing next to the first.
+  // drawings: one per pane, null for the image only; a grid shows a second drawing next to the first
   draw(drawings, titles) {
     this.titles = titles;
     if (!this.placed) {

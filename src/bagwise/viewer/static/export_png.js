@@ -1,4 +1,4 @@
-// The view as a PNG, with a caption: bag, layer, class, scale, and the values at the ends of the colour bar.
+// Export of the view as PNG, with a caption: bag, layer, class, scale, and the values at the ends of the colour bar.
 
 import { drawColourBar } from "./legend.js";
 import { formatNumber } from "./number_format.js";

@@ -1,4 +1,4 @@
-// Instances without positions: a grid of pictures, or a list of features, highest value first.
+// Instances without positions, highest value first: a grid of pictures, or a list if they are feature vectors.
 
 import { make } from "./dom.js";
 import { formatNumber } from "./number_format.js";
@@ -68,7 +68,7 @@ export class InstanceGrid {
     return canvas;
   }
 
-  // A card: the picture or name of an instance, and one bar and one number per drawing.
+  // Draw a card: the picture or name of an instance, and one bar and one number per drawing.
   #exportCard(context, card, drawings, height) {
     const instance = Number(card.dataset.instance);
     const picture = card.querySelector("img");
@@ -121,7 +121,7 @@ export class InstanceGrid {
   }
 }
 
-// The bar of an instance at [left, top, width], and its value at a position.
+// Draw the bar of an instance at [left, top, width], and its value at a position.
 function exportLine(context, { values, scaled, signed, colourOf }, instance, [left, top, width], position) {
   const share = Math.abs(scaled[instance]) * (signed ? width / 2 : width);
   context.fillStyle = colourOf(scaled[instance]);

@@ -1,4 +1,4 @@
-// The selected instance: its picture, its values to the last digit, and its most unusual features.
+// The selected instance: its picture, its exact values, and its most unusual features.
 
 import { element, make } from "./dom.js";
 import { formatCount, formatNumber, formatProbability, formatSigned } from "./number_format.js";
@@ -10,9 +10,9 @@ export function showNone() {
   );
 }
 
-// The value that is already known; the rest follows when the server has computed it, unless the data are missing.
+// Show the value of the current layer; the other values follow when the server has computed them, if the data are available.
 export function showPreview(instance, n, picture, caption, value, missing) {
-  const status = missing ? "The data of this run are not available, so only the weight is known." : "Computing …";
+  const status = missing ? "The data of this run are not available, so only the weight is shown." : "Computing …";
   show(instance, n, picture, valueList([[caption, formatNumber(value)]]), make("p", { class: "small" }, status));
 }
 

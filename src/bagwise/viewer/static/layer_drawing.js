@@ -1,4 +1,4 @@
-// The values of a layer, with colours and range, as the views draw them.
+// The values of a layer with colours and range, as drawn by the views.
 
 import { fetchLayer } from "./api.js";
 import { PAPER_COLOURS } from "./raster.js";
@@ -6,7 +6,7 @@ import { PAPER_COLOURS } from "./raster.js";
 const MAX_CACHED_LAYERS = 12;
 const cache = new Map();
 
-// The values of a layer; the most recent layers are cached.
+// Return the values of a layer; the most recently added layers are cached.
 export async function loadLayer(run, bag, layer, classNumber, scale) {
   const key = [run, bag, layer, layer === "weight" ? 0 : classNumber, scale].join("/");
   if (!cache.has(key)) {
@@ -21,7 +21,7 @@ export async function loadLayer(run, bag, layer, classNumber, scale) {
   }
 }
 
-// What a view needs to draw a layer; instances whose scaled value (magnitude, if signed) is out of range are hidden.
+// Return the data to draw a layer; instances whose scaled value (magnitude, if signed) is out of range are hidden.
 export function makeDrawing(layer, { positions, keys, table, opacity, from, to }) {
   const { signed } = layer.scale;
   const isVisible = (value) => {
@@ -41,7 +41,7 @@ export function makeDrawing(layer, { positions, keys, table, opacity, from, to }
   };
 }
 
-// Visible instances, highest value first.
+// Return the visible instances, highest value first.
 export function rankInstances({ values, scaled, isVisible }) {
   const ranking = [];
   for (let instance = 0; instance < values.length; instance += 1) if (isVisible(scaled[instance])) ranking.push(instance);

@@ -1,4 +1,4 @@
-// The legend: layer, class and scale of the colours, and the values at their ends.
+// The legend: layer, class and scale, and a colour bar with the values at its ends.
 
 import { element } from "./dom.js";
 import { formatNumber } from "./number_format.js";

@@ -4,11 +4,11 @@ import { PAPER_COLOURS, Raster, makePixelSetter } from "./raster.js";
 
 const KEY_FRAME = { colour: "#ffb000", outline: "#00000060", width: 1.5 };
 const SELECTED_FRAME = { colour: "#ffffff", outline: "#000000", width: 3 };
-const MAX_SINGLE_TILES = 4000; // on the screen; more would be slow to draw, and their frames would hide them
+const MAX_SINGLE_TILES = 4000; // tiles on the screen; more would be slow to draw, and their frames would cover them
 const SMALL_TILE = 8; // pixels; frames of smaller tiles have thinner lines
 
 export class Overlay {
-  // tileGrid: tile_size and bounds of the tiles, in level-0 pixels
+  // tileGrid: { tile_size, bounds } of the tiles, in level-0 pixels
   constructor(host, tileGrid) {
     this.host = host;
     this.tileGrid = tileGrid;
@@ -29,7 +29,8 @@ export class Overlay {
     this.raster.paint(drawing.scaled, drawing.isVisible, makePixelSetter(drawing.table), drawing.lowest);
   }
 
-  // view: screen position of level-0 pixel (0, 0), and screen pixels per level-0 pixel; size: of the picture
+  // view: { x, y, scale }: screen position of level-0 pixel (0, 0), and screen pixels per level-0 pixel
+  // size: size of the picture, in level-0 pixels
   draw(view, size) {
     this.view = view;
     const context = this.#clear();
@@ -66,7 +67,7 @@ export class Overlay {
     context.globalAlpha = 1;
   }
 
-  // The image of the tiles and its position: the raster, or single tiles if its cells are too coarse.
+  // Return the image of the tiles and its position: the raster, or single tiles if the cells of the raster are too coarse.
   #mapImage() {
     const { x, y, scale } = this.view;
     const { left, top, cell, columns, rows, canvas, exact } = this.raster;
@@ -113,7 +114,7 @@ export class Overlay {
     return [this.view.x + x * this.view.scale, this.view.y + y * this.view.scale];
   }
 
-  // The tiles on the screen that fulfil a condition; null if there are too many to draw them one by one.
+  // Return the tiles on the screen that fulfil a condition; null if there are too many to draw one by one.
   #tilesOnScreen(condition) {
     const { positions } = this.drawing;
     const side = this.tileGrid.tile_size * this.view.scale;

@@ -1,11 +1,11 @@
-// Tiles as one small image: each cell has the mean of the tiles on it, so that 100,000 tiles are drawn with one call.
+// The tiles as one small image, so that 100,000 tiles are drawn with one call; a cell is the mean of the tiles on it.
 
 const MAX_CELLS = 4_000_000;
 
 export const PAPER_COLOURS = "paper"; // as in the paper: low values are dark, and everything without a tile is black
 
 export class Raster {
-  // positions: x, y of each tile; side: of a tile; bounds: left, top, right, bottom of all tiles
+  // positions: x and y of each tile; side: side of a tile; bounds: left, top, right and bottom of all tiles
   constructor(positions, side, bounds) {
     const [left, top, right, bottom] = bounds;
     const area = (right - left) * (bottom - top);
@@ -53,7 +53,7 @@ export class Raster {
   }
 }
 
-// A function that writes a value from 0 to 1 as a pixel at an offset; NaN is a cell without a tile.
+// Return a function that writes a value from 0 to 1 as a pixel at an offset; NaN is a cell without a tile.
 export function makePixelSetter(table) {
   if (table === PAPER_COLOURS) {
     return (value, pixels, offset) => {
@@ -70,7 +70,7 @@ export function makePixelSetter(table) {
   };
 }
 
-// The largest cell size for which every tile starts and ends at a cell border.
+// Return the largest cell size for which every tile starts and ends at a cell border.
 function commonStep(positions, side, left, top) {
   let step = Math.round(side);
   for (let each = 0; each < positions.length && step > 1; each += 1) {

@@ -1,4 +1,4 @@
-// An image or slide with a map over it: OpenSeadragon shows the image, an overlay the tiles.
+// An image or slide with a map: OpenSeadragon shows the image, and an overlay shows the tiles.
 
 import { Overlay } from "./overlay.js";
 import { blankSource, pictureSource } from "./tile_sources.js";
@@ -89,7 +89,7 @@ export class SlideView {
     this.overlay.draw(this.view, item.getContentSize());
   }
 
-  // The current content of the pane as a canvas.
+  // Return the current content of the pane as a canvas.
   snapshot() {
     const { width, height } = this.overlay.canvas;
     const canvas = Object.assign(document.createElement("canvas"), { width, height });
@@ -123,7 +123,7 @@ export class SlideView {
     this.draw();
   }
 
-  // Select the tile at a point of the screen; of several, the one whose centre is nearest.
+  // Select the tile at a point of the screen; if there are several, the one whose centre is nearest.
   #selectAt(point) {
     if (!this.positions) return;
     const half = this.tileGrid.tile_size / 2;

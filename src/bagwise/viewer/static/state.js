@@ -1,4 +1,4 @@
-// The state of the page in one object; it is also stored in the URL, so that a link opens the same view.
+// The state of the page, as one object; it is also stored in the URL, so that a link opens the same view.
 
 const DEFAULTS = {
   run: "",
@@ -11,7 +11,7 @@ const DEFAULTS = {
   from: 0, // range of scaled values that are shown
   to: 1,
   beside: "", // a run to compare with, or the picture
-  frames: true, // of key instances
+  frames: true, // whether key instances are framed
   instance: -1,
 };
 export const LAYERS = ["weight", "contribution", "probability"];
@@ -35,7 +35,7 @@ export function listen(listener) {
   listeners.push(listener);
 }
 
-// The part of the URL after #: everything that differs from the defaults.
+// Return the part of the URL after #: all values that differ from the defaults.
 export function stateHash() {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(state)) {
@@ -52,7 +52,7 @@ function readHash() {
   return parsed;
 }
 
-// Text as the type of the default.
+// Convert text to the type of the default.
 function convert(text, fallback) {
   if (typeof fallback === "boolean") return text === "true";
   if (typeof fallback !== "number") return text;

@@ -5,7 +5,7 @@ import { formatNumber } from "./number_format.js";
 
 const LENGTH = 16;
 
-// pictureUrl: of an instance, or null if there are no pictures
+// pictureUrl: function from an instance to the URL of its picture; null if there are no pictures
 export function showStrip(ranking, values, keys, pictureUrl, onSelect) {
   const items = ranking.slice(0, LENGTH).map((instance) => {
     const key = keys?.[instance] > 0;

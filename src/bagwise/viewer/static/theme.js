@@ -1,4 +1,4 @@
-// Light or dark theme: that of the system, or as chosen on the page.
+// Light or dark theme: the theme of the system, unless another is chosen on the page.
 
 import { element } from "./dom.js";
 

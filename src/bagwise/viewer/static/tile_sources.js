@@ -13,7 +13,7 @@ export function pictureSource(picture, tileUrl) {
   };
 }
 
-// An empty background that is large enough for the tiles, if there is no picture.
+// Return an empty background that is large enough for the tiles, for bags without a picture.
 export function blankSource([, , right, bottom]) {
   const [width, height] = [Math.ceil(right), Math.ceil(bottom)];
   const getTileUrl = () => "/static/blank.png";

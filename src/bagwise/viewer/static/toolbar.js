@@ -18,7 +18,7 @@ export function initToolbar() {
   element("tools").addEventListener("submit", (event) => event.preventDefault());
 }
 
-// Show the state, and offer what is available: { classes, colours: names, beside: [value, title], placed, keys, missing }.
+// Show the state and the available options: { classes, colours: names, beside: [value, title] pairs, placed, keys, missing }.
 export function updateToolbar({ classes, colours, beside, placed, keys, missing }) {
   for (const input of element("layers").querySelectorAll("input")) {
     input.checked = input.value === state.layer;
@@ -49,7 +49,7 @@ function setOptions(id, options, selected) {
   select.disabled = options.length < 2;
 }
 
-// Keeps the lower end of the range below the upper end.
+// Return the change of a slider; the lower end of the range stays below the upper end.
 function ordered(name, value) {
   if (name === "from") return { from: value, to: Math.max(value, state.to) };
   if (name === "to") return { to: value, from: Math.min(value, state.from) };

@@ -15,7 +15,7 @@ def test_attention_forward_matches_the_weights_of_the_torch_module(pooling, leve
     assert np.ptp(expected) > 0.01
 
 
-def test_compute_instance_weights_gives_the_mean_equal_weights():
+def test_compute_instance_weights_returns_equal_weights_for_mean_pooling():
     workspace, n_rows = run_one_step(problem(pooling="mean"))
     sizes = np.diff(workspace.offsets)
     np.testing.assert_allclose(workspace.instance_weights[:n_rows], np.repeat(1 / sizes, sizes))

@@ -18,7 +18,7 @@ BATCHES = [np.array([1]), np.array([0, 1])]
 
 
 def make_problem(instances, most_instances=None, dtype=torch.float32):
-    """Make a problem of two bags, of 4 and 6 instances."""
+    """Return a problem with two bags of 4 and 6 instances."""
     model = nn.Linear(1, 1).to(dtype)
     return TrainingProblem(
         model=model,
@@ -57,13 +57,13 @@ def test_prepared_batches_match_the_preprocessing_of_the_model_bit_by_bit(shape,
     np.testing.assert_array_equal(bags.instances, preprocessing(torch.from_numpy(instances)).flatten(1).numpy())
 
 
-def test_prepared_batches_are_the_instances_without_preprocessing():
+def test_prepared_batches_without_preprocessing_contain_the_instances():
     rows = np.arange(20.0).reshape(10, 2)
     bags, _ = PreparedBatches(make_problem(rows, dtype=torch.float64), make_parts()).read(BATCHES, 0)
     np.testing.assert_array_equal(bags.instances, rows)
 
 
-def test_prepared_batches_put_the_channels_last_for_convolutions():
+def test_prepared_batches_have_channels_last_for_convolutions():
     instances = np.random.default_rng(0).integers(0, 256, (10, 4, 3, 2)).astype(np.uint8)
     preprocessing = Preprocessing((4, 3, 2), fit_scaling(instances, True))
     parts = make_parts(preprocessing, convolutions=[nn.Conv2d(2, 3, 2)])

@@ -62,16 +62,16 @@ UNSUPPORTED = {
     "hooks": make_hooked_model,
     "frozen": make_frozen_model,
     "shared": make_tied_model,
-    "two places": lambda: make_model(nn.Linear(5, 4), nn.ReLU(), SHARED, nn.Linear(4, 4), nn.ReLU(), SHARED),
+    "used more than once": lambda: make_model(nn.Linear(5, 4), nn.ReLU(), SHARED, nn.Linear(4, 4), nn.ReLU(), SHARED),
     "does not support Sequential": lambda: make_model(nn.Linear(5, 4), nn.ReLU(), head=nn.Sequential(nn.Linear(4, 1))),
     "the model is a Linear, not a BagModel": lambda: nn.Linear(5, 1),
-    "not float32": lambda: make_model(nn.Linear(5, 4), nn.ReLU()).bfloat16(),
+    "not float32 or float64": lambda: make_model(nn.Linear(5, 4), nn.ReLU()).bfloat16(),
     "does not flatten": lambda: arrange_embedding_level(
         nn.Sequential(nn.Linear(5, 4), nn.ReLU()), Max(), nn.Linear(4, 1)
     ),
     "not followed by max pooling and ReLU": lambda: make_cnn(nn.Conv2d(1, 4, 3), nn.ReLU(), nn.MaxPool2d(2)),
     "windows of 2 × 2": lambda: make_cnn(nn.Conv2d(1, 4, 3), nn.MaxPool2d(3), nn.ReLU()),
-    "max pooling of the encoder is not": lambda: make_cnn(
+    "without padding, dilation and ceil_mode": lambda: make_cnn(
         nn.Conv2d(1, 4, 3), nn.MaxPool2d(2, ceil_mode=True), nn.ReLU()
     ),
     "padding": lambda: make_cnn(nn.Conv2d(1, 4, 3, padding=1), nn.MaxPool2d(2), nn.ReLU()),
@@ -84,7 +84,7 @@ UNSUPPORTED = {
 
 
 @pytest.mark.parametrize("reason", UNSUPPORTED)
-def test_decompose_model_rejects_an_unsupported_model_with_the_reason(reason):
+def test_decompose_model_rejects_an_unsupported_model_and_states_the_reason(reason):
     with pytest.raises(UnsupportedModelError, match=reason):
         decompose_model(UNSUPPORTED[reason](), Bernoulli())
 

@@ -40,8 +40,8 @@ def call_sum_reciprocals(values):
     return sum_reciprocals(values)
 
 
-def test_compile_kernel_keeps_infinities_and_nan():
-    """Kernels may reorder sums, but a division by zero or a NaN must still reach the loss."""
+def test_compile_kernel_preserves_infinities_and_nan():
+    """Kernels may reorder sums, but infinities and NaN must be propagated to the loss."""
     assert call_sum_reciprocals(np.array([1.0, 2.0])) == 1.5
     assert call_sum_reciprocals(np.array([1.0, 0.0])) == np.inf
     assert np.isnan(call_sum_reciprocals(np.array([1.0, np.nan])))
@@ -78,8 +78,7 @@ def iterate_kernels():
 
 
 def test_kernels_except_the_entry_point_are_inlined():
-    """Of a kernel that is not inlined, a process that compiles it and a process that reads it from the cache run two
-    different copies."""
+    """Without inlining, the machine code of a kernel differs between compilation and loading from the cache."""
     kernels = list(iterate_kernels())
     assert len(kernels) > 50
     separate = {
@@ -89,7 +88,7 @@ def test_kernels_except_the_entry_point_are_inlined():
 
 
 @pytest.mark.full
-def test_compiled_and_cached_kernels_train_to_the_same_bits(tmp_path):
+def test_compiled_and_cached_kernels_give_bit_identical_weights(tmp_path):
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
     command = [sys.executable, "-c", TRAIN]
     compiled, cached = (subprocess.check_output(command, env=environment, text=True) for _ in range(2))

@@ -31,12 +31,12 @@ def test_conv_forward_matches_the_maps_of_torch_stage_by_stage(encoder):
 
 
 @pytest.mark.parametrize("encoder", CNNS)
-def test_flatten_maps_flattens_as_torch_does(encoder):
+def test_flatten_maps_matches_the_order_of_torch(encoder):
     given = problem(encoder=encoder)
     workspace, n_rows = run_one_step(given)
     preprocessing, layers = given.model.encoder
     n_parts = next(index for index, part in enumerate(layers) if type(part).__name__ == "Flatten") + 1
-    parts = layers if encoder == "one stage" else layers[:n_parts]  # there dropout follows immediately
+    parts = layers if encoder == "one stage" else layers[:n_parts]  # in which dropout follows Flatten
     expected = run_module(given, parts, run_module(given, preprocessing, get_batch_tensors(given)[0])).numpy()
     block = workspace.activations[: expected.size].reshape(n_rows, -1)
     np.testing.assert_allclose(block, expected, rtol=1e-11, atol=1e-13)
@@ -63,7 +63,7 @@ def call_list_gradients(stage, map_index, maps, winners, gradients, conv):
     return list_gradients(stage, map_index, maps, winners, gradients, conv)
 
 
-def test_list_gradients_lists_the_positive_winners_only():
+def test_list_gradients_lists_only_positive_maxima():
     given = problem(encoder="two stages", pooling="mean")
     conv = run_one_step(given)[0].conv
     stage = make_layout(given, (3, 12, 13)).tables.conv.stages[0]

@@ -95,7 +95,7 @@ import sys
 import llvmlite.binding as binding
 import pytest
 get_features = binding.get_host_cpu_features
-class Features(type(get_features())):  # Numba reads all features, and compiles as before
+class Features(type(get_features())):  # the features that Numba reads are unchanged
     def get(self, name, default=None):
         return %s if name == "avx512f" else super().get(name, default)
 binding.get_host_cpu_features = lambda: Features(get_features())

@@ -89,7 +89,7 @@ def run_relu_dropout(values, mask):
 
 
 def make_sparse_rows(seed=0, share=0.6):
-    """Make rows in which most values are zero, with their lists."""
+    """Return rows in which most values are zero, and their lists of nonzero values."""
     generator = np.random.default_rng(seed)
     values, mask = generator.normal(size=(N_ROWS, INPUTS)), generator.random((N_ROWS, INPUTS)) < share
     expected = np.maximum(values, 0) * mask * 2
@@ -107,7 +107,7 @@ def test_relu_dropout_forward_lists_the_nonzero_values(share):
         assert rows[column, : n_nonzero_rows[column]].tolist() == np.flatnonzero(values[:, column]).tolist()
 
 
-def test_relu_dropout_forward_keeps_nan():
+def test_relu_dropout_forward_preserves_nan():
     values = np.array([[np.nan, -1.0]])
     run_relu_dropout(values, np.ones((1, 2)))
     assert np.isnan(values[0, 0])
@@ -143,7 +143,7 @@ def test_sparse_backward_propagates_with_the_weights_before_the_update():
 
 def test_dense_backward_updates_the_weights_by_the_gradient():
     generator = np.random.default_rng(2)
-    values, _, _, rows, n_nonzero_rows = make_sparse_rows()  # in the place of the gradients of the first layer
+    values, _, _, rows, n_nonzero_rows = make_sparse_rows()  # used as gradients of the first layer
     inputs, weights = generator.normal(size=(N_ROWS, OUTPUTS)), generator.normal(size=(INPUTS, OUTPUTS))
     before = weights.copy()
     call_dense_backward(inputs, rows, n_nonzero_rows, values, make_layer(weights), np.zeros(OUTPUTS), PLAIN)

@@ -16,7 +16,7 @@ def call_copy_instances(instances, n_rows, mask, scale, values, columns, n_colum
 
 @pytest.mark.parametrize(("choose", "n_arguments"), [(_choose_forward, 4), (_choose_backward, 6)])
 def test_first_block_kernels_call_convolutions_only_if_the_model_has_them(choose, n_arguments):
-    """A model without images does not wait until the convolution kernels are compiled."""
+    """Convolution kernels must not be compiled for models without images."""
     rest = [None] * n_arguments
     for_features, for_images = choose(types.Tuple(()), *rest), choose(types.Tuple((types.int64,)), *rest)
     assert not {"conv_forward", "conv_backward"} & set(for_features.__code__.co_names)

@@ -1,4 +1,4 @@
-"""The fused engine computes the same as autograd: compared in float64, and bounded in float32."""
+"""Comparison of the fused engine with autograd: equality in float64, and a bound of the error in float32."""
 
 import copy
 import dataclasses
@@ -46,7 +46,7 @@ PLAIN_SGD = {"optimizer": "sgd", "momentum": 0.0, "weight_decay": 0.0}
 
 
 def compute_losses(trainer, batches, learning_rate):
-    """Run one call per batch."""
+    """Return the losses of single calls, one per batch."""
     return np.array([trainer.run([batch], step, learning_rate).loss for step, batch in enumerate(batches)])
 
 
@@ -108,7 +108,7 @@ def test_run_does_not_depend_on_the_order_within_a_batch_without_dropout():
 @pytest.mark.parametrize("n_classes", CLASSES)
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("pooling", POOLINGS)
-def test_run_makes_one_step_along_the_gradient_of_autograd(pooling, level, n_classes):
+def test_run_performs_one_step_along_the_gradient_of_autograd(pooling, level, n_classes):
     for size in (4, 9):
         batch = make_batches(1, size, seed=size)[0]
         check_gradient(batch, pooling=pooling, level=level, n_classes=n_classes)
@@ -116,7 +116,7 @@ def test_run_makes_one_step_along_the_gradient_of_autograd(pooling, level, n_cla
 
 @pytest.mark.parametrize("size", [3, 8])
 @pytest.mark.parametrize("encoder", CNNS)
-def test_run_makes_one_step_along_the_gradient_of_autograd_with_convolutions(encoder, size):
+def test_run_performs_one_step_along_the_gradient_of_autograd_with_convolutions(encoder, size):
     check_gradient(make_batches(1, size, seed=size)[0], encoder=encoder)
 
 
@@ -129,7 +129,7 @@ def test_run_makes_one_step_along_the_gradient_of_autograd_with_convolutions(enc
         ("gated attention", "embedding", 3, "adam"),
     ],
 )
-def test_run_follows_torch_for_hundreds_of_steps_with_dropout(pooling, level, n_classes, optimizer):
+def test_run_matches_torch_for_hundreds_of_steps_with_dropout(pooling, level, n_classes, optimizer):
     check_trajectory(optimizer, pooling=pooling, level=level, n_classes=n_classes)
 
 
@@ -139,12 +139,12 @@ def test_run_follows_torch_for_hundreds_of_steps_with_dropout(pooling, level, n_
 @pytest.mark.parametrize("n_classes", CLASSES)
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("pooling", POOLINGS)
-def test_run_follows_torch_for_hundreds_of_steps_in_every_combination(pooling, level, n_classes, optimizer, size):
+def test_run_matches_torch_for_hundreds_of_steps_in_every_combination(pooling, level, n_classes, optimizer, size):
     check_trajectory(optimizer, size=size, pooling=pooling, level=level, n_classes=n_classes)
 
 
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
-def test_run_follows_torch_with_every_optimizer_and_several_bags_per_batch(optimizer):
+def test_run_matches_torch_with_every_optimizer_and_several_bags_per_batch(optimizer):
     check_trajectory(optimizer, size=4, n_steps=60, min_change=0.02, pooling="gated attention", n_classes=3)
 
 
@@ -159,13 +159,13 @@ def check_connections(connections, pooling, n_classes):
 
 
 @pytest.mark.parametrize(("connections", "pooling", "n_classes"), CONNECTED)
-def test_run_follows_torch_with_connections(connections, pooling, n_classes):
+def test_run_matches_torch_with_connections(connections, pooling, n_classes):
     check_connections(connections, pooling, n_classes)
 
 
 @pytest.mark.full
 @pytest.mark.parametrize(("connections", "pooling", "n_classes"), [x for x in ALL_CONNECTED if x not in CONNECTED])
-def test_run_follows_torch_with_connections_and_other_classes(connections, pooling, n_classes):
+def test_run_matches_torch_with_connections_and_other_numbers_of_classes(connections, pooling, n_classes):
     check_connections(connections, pooling, n_classes)
 
 
@@ -173,14 +173,14 @@ NO_LAYERS = [("attention", "embedding", 0.0), ("max", "embedding", 0.3), ("mean"
 
 
 @pytest.mark.parametrize(("pooling", "level", "dropout"), NO_LAYERS)
-def test_run_follows_torch_with_an_encoder_without_layers(pooling, level, dropout):
+def test_run_matches_torch_with_an_encoder_without_layers(pooling, level, dropout):
     check_trajectory("adam", n_steps=100, encoder="identity", pooling=pooling, level=level, dropout=dropout)
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("dropout", [0.0, 0.3])
 @pytest.mark.parametrize(("pooling", "level"), [case[:2] for case in NO_LAYERS])
-def test_run_follows_torch_with_an_encoder_without_layers_for_hundreds_of_steps(pooling, level, dropout):
+def test_run_matches_torch_with_an_encoder_without_layers_for_hundreds_of_steps(pooling, level, dropout):
     check_trajectory("adam", encoder="identity", pooling=pooling, level=level, dropout=dropout)
 
 
@@ -193,7 +193,7 @@ def make_deep_encoder():
 
 
 @pytest.mark.parametrize("make_encoder", [make_shallow_encoder, make_deep_encoder])
-def test_run_follows_torch_with_other_depths_and_layers_without_dropout(make_encoder):
+def test_run_matches_torch_with_other_depths_and_layers_without_dropout(make_encoder):
     by_fused, by_torch = (problem(encoder=make_encoder(), optimizer="sgd") for _ in range(2))
     by_torch.model.load_state_dict(by_fused.model.state_dict())
     batches = make_batches(40, 2)
@@ -209,7 +209,7 @@ def test_run_follows_torch_with_other_depths_and_layers_without_dropout(make_enc
         ("many maps", "mean", "embedding", "adam"),
     ],
 )
-def test_run_follows_torch_with_convolutions(encoder, pooling, level, optimizer):
+def test_run_matches_torch_with_convolutions(encoder, pooling, level, optimizer):
     check_trajectory(optimizer, size=2, n_steps=60, encoder=encoder, pooling=pooling, level=level)
 
 
@@ -219,13 +219,16 @@ def test_run_follows_torch_with_convolutions(encoder, pooling, level, optimizer)
     ("pooling", "optimizer"), list(zip(POOLINGS, ["sgd", "nesterov", "adam", "adam"], strict=True))
 )
 @pytest.mark.parametrize("encoder", CNNS)
-def test_run_follows_torch_with_convolutions_in_every_combination(encoder, pooling, optimizer, level):
+def test_run_matches_torch_with_convolutions_in_every_combination(encoder, pooling, optimizer, level):
     check_trajectory(optimizer, size=2, n_steps=60, encoder=encoder, pooling=pooling, level=level)
 
 
 def check_float32_error(encoder, pooling, n_seeds):
-    """Medians over seeds: where two values are nearly equal, rounding sometimes decides which one is the maximum, in
-    either engine, and the runs differ from there on."""
+    """Compare the median errors over seeds.
+
+    Single runs of either engine may diverge from the exact run, because rounding sometimes decides which of two nearly
+    equal values is the maximum.
+    """
     errors = {FusedEngine: [], TorchEngine: []}
     for seed in range(n_seeds):
         exact = problem(encoder=encoder, pooling=pooling, seed=seed)
@@ -238,7 +241,7 @@ def check_float32_error(encoder, pooling, n_seeds):
 
 
 @pytest.mark.parametrize(("encoder", "pooling", "n_seeds"), [("small", "gated attention", 5)])
-def test_run_in_float32_is_at_most_three_times_as_far_from_float64_as_torch(encoder, pooling, n_seeds):
+def test_run_in_float32_has_at_most_three_times_the_error_of_torch(encoder, pooling, n_seeds):
     check_float32_error(encoder, pooling, n_seeds)
 
 
@@ -247,7 +250,7 @@ def test_run_in_float32_is_at_most_three_times_as_far_from_float64_as_torch(enco
     ("encoder", "pooling", "n_seeds"),
     [*(("small", pooling, 5) for pooling in POOLINGS), *((name, "attention", 11) for name in CNNS)],
 )
-def test_run_in_float32_is_at_most_three_times_as_far_from_float64_as_torch_in_every_case(encoder, pooling, n_seeds):
+def test_run_in_float32_has_at_most_three_times_the_error_of_torch_in_every_case(encoder, pooling, n_seeds):
     check_float32_error(encoder, pooling, n_seeds)
 
 
@@ -256,7 +259,7 @@ def test_run_in_float32_is_at_most_three_times_as_far_from_float64_as_torch_in_e
     [("small", torch.float32), ("many maps", torch.float64), pytest.param("many maps", torch.float32, marks=LONG)],
     ids=str,
 )
-def test_run_with_many_batches_gives_the_bits_of_single_calls_and_of_two_engines(encoder, dtype):
+def test_run_with_many_batches_is_bit_identical_to_single_calls_and_to_two_engines(encoder, dtype):
     one_call, single_calls, two_engines = (problem(encoder=encoder, dtype=dtype) for _ in range(3))
     batches = make_batches(30, 3)
     FusedEngine(two_engines).run(batches[:13], 0, 0.01)
@@ -272,7 +275,7 @@ def test_run_with_many_batches_gives_the_bits_of_single_calls_and_of_two_engines
     ("optimizer", "encoder"), [("sgd", "small"), ("nesterov", "two stages"), ("adam", "small"), ("adam", "two stages")]
 )
 def test_run_continues_where_another_engine_stopped(optimizer, encoder):
-    """Weights and moments pass through torch's own objects, from either engine to either."""
+    """Weights and moments are exchanged through the module and the optimizer of torch, in both directions."""
     batches, weights = make_batches(20), {}
     for first in (FusedEngine, TorchEngine):
         for second in (FusedEngine, TorchEngine):
@@ -289,7 +292,7 @@ def test_run_continues_where_another_engine_stopped(optimizer, encoder):
     [("small", torch.float32), ("two stages", torch.float64), pytest.param("two stages", torch.float32, marks=LONG)],
     ids=str,
 )
-def test_run_gives_the_same_bits_in_two_threads_and_one_after_the_other(encoder, dtype):
+def test_run_is_bit_identical_in_two_threads_and_sequentially(encoder, dtype):
     def train(given):
         FusedEngine(given).run(make_batches(300, 2), 0, 0.01)
 
@@ -316,8 +319,8 @@ def test_run_raises_diverged_error_with_the_batch_and_the_bag():
     assert (caught.value.batch, caught.value.bag) == (1, 4)
 
 
-def test_run_uses_other_dropout_masks_in_another_step():
-    """If the step were not part of the counter, two steps from the same weights would be equal."""
+def test_run_uses_different_dropout_masks_in_different_steps():
+    """Two steps from the same weights differ because the step is part of the counter."""
     weights = []
     for step in (0, 1):
         given = problem(dtype=torch.float32)
@@ -328,10 +331,10 @@ def test_run_uses_other_dropout_masks_in_another_step():
 
 
 class Noise(Augmentation):
-    """Adds one random number to each image."""
+    """Augmentation that adds one random number to each image."""
 
     def forward(self, instances):
-        noise = torch.from_numpy(self.draw(len(instances), 1))
+        noise = torch.from_numpy(self.sample_uniform(len(instances), 1))
         return instances + noise.view(-1, *[1] * (instances.ndim - 1))
 
 
@@ -362,7 +365,7 @@ def make_picture_bags():
 
 @pytest.mark.parametrize("stops", [[1], [2, 3], [4]])
 @pytest.mark.parametrize("data", ["needles", pytest.param("pictures", marks=LONG)])
-def test_fit_with_fused_engine_resumes_to_the_same_bits(tmp_path, monkeypatch, data, stops):
+def test_fit_with_fused_engine_is_bit_identical_after_a_resume(tmp_path, monkeypatch, data, stops):
     monkeypatch.setattr(engine, "ROWS_PER_CALL", 40)  # a few bags per call
     bags = load_dataset("needles", n_bags=25) if data == "needles" else make_picture_bags()
 

@@ -24,7 +24,7 @@ def test_head_forward_matches_the_scores_of_the_torch_module(connections, n_clas
     encoder = "small" if connections is None else "mlp"
     given = problem(pooling="mean", connections=connections, encoder=encoder, n_classes=n_classes)
     for parameter in given.model.head.parameters():
-        parameter.data.normal_()  # biases are zero at first, and must count
+        parameter.data.normal_()  # initial biases are zero and would not be tested
     workspace, _ = run_one_step(given)
     expected = run_module(given, given.model, *get_batch_tensors(given)).scores.numpy()
     np.testing.assert_allclose(workspace.scores, expected, rtol=1e-11, atol=1e-13)

@@ -42,7 +42,7 @@ def test_layout_gives_every_parameter_one_slot_without_overlap(pooling, level):
     assert sorted(covered) == list(range(layout.size))
 
 
-def test_layout_numbers_dropout_streams_and_thresholds_as_the_module_does():
+def test_layout_has_the_dropout_streams_and_thresholds_of_the_modules():
     tables = make_layout(problem(dropout=0.25)).tables
     assert tables.dropouts.tolist() == [[0, 1 << 30], [1, 1 << 30], [2, 1 << 30]]
     assert tables.dropout_scales.tolist() == [4 / 3] * 3
@@ -66,7 +66,7 @@ def test_layout_pools_all_layers_with_connections():
     assert (tables.n_sets, tables.n_scores) == (3, 3)
 
 
-def test_layout_makes_the_maps_of_convolutions_the_first_block():
+def test_layout_has_the_maps_of_convolutions_as_the_first_block():
     given = problem(encoder="two stages")
     layout = make_layout(given, (3, 12, 13))
     assert layout.tables.block_widths.tolist() == [36, 11, 7]

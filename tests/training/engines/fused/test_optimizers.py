@@ -16,7 +16,7 @@ def call_update_row(settings, step, weights, first_moments, second_moments, grad
 
 
 @pytest.mark.parametrize(("name", "momentum"), [("sgd", 0.0), ("sgd", 0.9), ("nesterov", 0.9), ("adam", 0.9)])
-def test_update_row_follows_the_optimizer_of_torch(name, momentum):
+def test_update_row_matches_the_optimizer_of_torch(name, momentum):
     generator = np.random.default_rng(0)
     settings = TrainingSettings(optimizer=name, weight_decay=0.1, momentum=momentum, learning_rate=0.3)
     parameter = torch.nn.Parameter(torch.from_numpy(generator.normal(size=7)))

@@ -16,7 +16,7 @@ def share_parameters(given, shape=(N_FEATURES,)):
 
 
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
-def test_shared_parameters_are_copied_from_torch_and_stored_on_request(optimizer):
+def test_shared_parameters_are_copied_from_torch_and_copied_back_by_store(optimizer):
     given = problem(optimizer=optimizer)
     before = get_weights(given)
     _, shared = share_parameters(given)
@@ -40,7 +40,7 @@ def test_shared_parameters_store_no_moments_without_momentum():
     assert all(not state for state in given.optimizer.state.values())
 
 
-def test_shared_parameters_transpose_a_matrix_that_is_stored_input_by_input():
+def test_shared_parameters_store_the_matrix_of_a_transposed_slot_transposed():
     layout, shared = share_parameters(problem())
     slot = next(slot for slot in layout.slots if slot.transposed)
     part = shared.buffer.weights[slot.start : slot.start + slot.parameter.numel()]

@@ -116,7 +116,7 @@ def test_sigmoid_row_matches_its_formula(dtype, tolerance):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_tanh_row_keeps_nan_and_saturates_infinities(dtype):
+def test_tanh_row_preserves_nan_and_saturates_for_infinities(dtype):
     values = np.array([np.nan, np.inf, -np.inf], dtype)
     call_tanh_row(values)
     assert np.isnan(values[0])

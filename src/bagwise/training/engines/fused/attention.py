@@ -1,8 +1,8 @@
-"""Attention pooling weights within each bag, forward and backward.
+"""Weights of attention pooling within each bag, forward and backward.
 
     attention   a = softmax(wᵀ tanh(V hᵀ))        gated   a = softmax(wᵀ (tanh(V hᵀ) ⊙ sigm(U hᵀ)))
 
-The values before the softmax are called *logits*. The mean uses the same weighted sum, with a = 1/K.
+The values before the softmax are called *logits*. Mean pooling uses the same weighted sum with a = 1/K.
 """
 
 import math
@@ -22,7 +22,7 @@ from bagwise.training.engines.fused.simd import sigmoid_row, tanh_row
 
 @compile_kernel
 def compute_instance_weights(tables, workspace, n_bags, n_rows, weights):
-    """Fill ``instance_weights``, the weights of a weighted sum: by attention, or 1/K."""
+    """Compute ``instance_weights``: by attention, or 1/K."""
     if tables.pooling >= ATTENTION:
         attention_forward(tables, workspace, n_bags, n_rows, weights)
         return
@@ -33,10 +33,10 @@ def compute_instance_weights(tables, workspace, n_bags, n_rows, weights):
 
 @compile_kernel
 def attention_forward(tables, workspace, n_bags, n_rows, weights):
-    """Fill ``instance_weights`` with a."""
+    """Compute the attention weights a and store them in ``instance_weights``."""
     attention = tables.attention
     logit_weights = weights[attention.w : attention.w + attention.width]
-    for gated in range(2 if tables.pooling == GATED else 1):  # one call, because each is compiled anew
+    for gated in range(2 if tables.pooling == GATED else 1):  # one call in the code, because every call is inlined
         start, outputs = (attention.U, workspace.gate) if gated else (attention.V, workspace.tanh)
         project_forward(tables, workspace, n_rows, start, attention.width, weights, outputs)
     for k in range(n_rows):
@@ -51,7 +51,7 @@ def attention_forward(tables, workspace, n_bags, n_rows, weights):
 
 @compile_kernel
 def attention_backward(tables, workspace, n_bags, n_rows, parameters, rule):
-    """Propagate the gradients of a (``instance_weight_gradients``) back to the blocks; update V, U and w."""
+    """Propagate ``instance_weight_gradients`` back to the blocks, and update V, U and w."""
     attention = tables.attention
     for bag in range(n_bags):
         part = slice(workspace.offsets[bag], workspace.offsets[bag + 1])
@@ -67,7 +67,7 @@ def attention_backward(tables, workspace, n_bags, n_rows, parameters, rule):
         else:
             _tanh_backward(gradient, tanh, logit_weights, row_gradient, tanh_gradients)
     update_slice(rule, parameters, attention.w, row_gradient)
-    for gated in range(2 if tables.pooling == GATED else 1):  # one call, because each is compiled anew
+    for gated in range(2 if tables.pooling == GATED else 1):  # one call in the code, because every call is inlined
         start = attention.U if gated else attention.V
         gradients = workspace.gate_gradients if gated else workspace.tanh_gradients
         project_backward(tables, workspace, start, attention.width, gradients, parameters, rule)
@@ -75,7 +75,7 @@ def attention_backward(tables, workspace, n_bags, n_rows, parameters, rule):
 
 @compile_kernel
 def project_forward(tables, workspace, n_rows, start, width, weights, outputs):
-    """outputs = embeddings · weights, block by block."""
+    """Compute outputs = embeddings · weights, block by block."""
     for k in range(n_rows):
         outputs[k, :] = 0
     for block in range(tables.first_pooled_block, tables.block_widths.shape[0]):
@@ -118,7 +118,7 @@ def _compute_logit(pooling, tanh, gate, logit_weights):
 
 @compile_kernel
 def _tanh_backward(gradient, tanh, logit_weights, row_gradient, tanh_gradients):
-    """logit = wᵀ tanh: add to the gradient of w, and write the gradients of V hᵀ."""
+    """Compute the gradients of logit = wᵀ tanh: add to the gradient of w, and write those of V hᵀ."""
     one = tanh.dtype.type(1)
     for i in range(tanh.shape[0]):
         row_gradient[i] += gradient * tanh[i]
@@ -127,7 +127,7 @@ def _tanh_backward(gradient, tanh, logit_weights, row_gradient, tanh_gradients):
 
 @compile_kernel
 def _gate_backward(gradient, tanh, gate, logit_weights, row_gradient, tanh_gradients, gate_gradients):
-    """logit = wᵀ (tanh ⊙ gate): add to the gradient of w, and write the gradients of V hᵀ and U hᵀ."""
+    """Compute the gradients of logit = wᵀ (tanh ⊙ gate): add to that of w, and write those of V hᵀ and U hᵀ."""
     one = tanh.dtype.type(1)
     for i in range(tanh.shape[0]):
         row_gradient[i] += gradient * (tanh[i] * gate[i])
@@ -150,7 +150,7 @@ def _softmax_forward(values):
 
 @compile_kernel
 def _softmax_backward(outputs, gradients):
-    """∂L/∂s = a ⊙ (∂L/∂a − Σ a ∂L/∂a), in place."""
+    """Compute ∂L/∂s = a ⊙ (∂L/∂a − Σ a ∂L/∂a) in place."""
     mean = 0.0
     for k in range(outputs.shape[0]):
         mean += outputs[k] * gradients[k]

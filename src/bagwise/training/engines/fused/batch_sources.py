@@ -1,7 +1,8 @@
-"""Where the instances of a batch come from: rows that are prepared as the model would prepare them at every step.
+"""Sources of training batches: instances after augmentation and preprocessing, as flat rows.
 
-Rows are flattened as torch flattens them; for convolutions, the channels of a pixel are side by side. If nothing about
-the bags is random they are prepared once, otherwise for every call, with the random streams of the torch engine.
+Rows are flattened in the order of torch; for convolutions, the channels of a pixel are contiguous. Without sampling and
+augmentation, instances are prepared once. Otherwise they are prepared for every call, with the random streams of the
+torch engine.
 """
 
 from abc import ABC, abstractmethod
@@ -18,11 +19,11 @@ from bagwise.training.engines.base import TrainingProblem
 from bagwise.training.engines.fused.compatibility import ModelParts
 from bagwise.training.engines.fused.model_tables import TrainingBags
 
-PREPARED_ROWS = 4096  # rows that are prepared at once
+PREPARED_ROWS = 4096  # rows per call of the preprocessing
 
 
 class BatchSource(ABC):
-    """Provides the training bags of a call, as flat rows."""
+    """Abstract base class of sources of training bags."""
 
     def __init__(self, problem: TrainingProblem, parts: ModelParts) -> None:
         self.task, self.parts = problem.task, parts
@@ -30,7 +31,7 @@ class BatchSource(ABC):
 
     @abstractmethod
     def read(self, batches: Sequence[np.ndarray], first_step: int) -> tuple[TrainingBags, np.ndarray]:
-        """Return training bags, and the index in them of each bag of the batches, one batch after the other."""
+        """Return training bags, and the indices in them of the bags of all batches, concatenated."""
 
     def _make_training_bags(self, instances: Tensor, offsets: np.ndarray, bags: np.ndarray | slice) -> TrainingBags:
         rows = instances.numpy()
@@ -42,13 +43,14 @@ class BatchSource(ABC):
         )
 
     def _prepare(self, instances: Tensor) -> Tensor:
+        """Preprocess and flatten instances."""
         with torch.no_grad():
             prepared = instances if self.parts.preprocessing is None else self.parts.preprocessing(instances)
             return (prepared.movedim(1, -1) if self.parts.convolutions else prepared).flatten(1).to(self.dtype)
 
 
 class PreparedBatches(BatchSource):
-    """All instances of all bags, prepared once."""
+    """Source that prepares all instances once."""
 
     def __init__(self, problem: TrainingProblem, parts: ModelParts) -> None:
         super().__init__(problem, parts)
@@ -64,7 +66,7 @@ class PreparedBatches(BatchSource):
 
 
 class SampledBatches(BatchSource):
-    """Sampled or augmented instances, prepared for every call."""
+    """Source that samples, augments and prepares the instances for every call."""
 
     def __init__(self, problem: TrainingProblem, parts: ModelParts) -> None:
         super().__init__(problem, parts)

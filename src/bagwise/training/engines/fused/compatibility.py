@@ -1,10 +1,10 @@
-"""Which models the fused engine supports: a model is split into its parts, or rejected with the reason.
+"""Models that the fused engine supports: a model is split into its parts, or rejected with a reason.
 
-Encoder: optional augmentation, standardisation, optional stages of convolution, max pooling and ReLU, then optional
-dense layers with ReLU and dropout. Pooling: mean, max, attention or gated attention with one head, at either level.
-Head: linear, or one of the connections.
+Encoder: optional augmentation and preprocessing, optional stages of convolution, max pooling and ReLU, then optional
+dense layers with ReLU and dropout. Convolutions need preprocessing. Pooling: mean, max, attention or gated attention
+with one head, at either level. Head: linear, or one of the connections.
 
-This module does not import Numba.
+This module does not import Numba, because it is also used if Numba is not installed.
 """
 
 from collections.abc import Iterator
@@ -19,27 +19,27 @@ from bagwise.targets import Bernoulli, Categorical, Likelihood, Supervised
 
 
 class UnsupportedModelError(Exception):
-    """The fused engine cannot train a model; the message gives the reason."""
+    """Exception raised when the fused engine does not support a model; the message states the reason."""
 
 
 class DenseLayer(NamedTuple):
-    """A dense layer followed by ReLU and dropout; without a linear map it is dropout of the instances themselves."""
+    """A dense layer followed by ReLU and dropout; if ``linear`` is None, dropout is applied to the input."""
 
     linear: nn.Linear | None
     dropout: Dropout | None
 
 
 class ModelParts(NamedTuple):
-    """The parts of a supported model."""
+    """Parts of a supported model."""
 
-    augmentations: list[Augmentation]  # applied to the instances as stored
+    augmentations: list[Augmentation]  # applied to stored instances
     preprocessing: Preprocessing | None
     convolutions: list[nn.Conv2d]  # each followed by max pooling and ReLU
     layers: list[DenseLayer]
-    connected: bool  # whether the pooling reads all layers side by side
+    connected: bool  # whether the outputs of all layers are pooled
     pooling: Mean | Max | MeanProbability | Attention | GatedAttention
-    classifier: nn.Linear | None  # of instances
-    head: nn.Linear | DeepSupervision | Residual | None  # of bags
+    classifier: nn.Linear | None  # of instances; None at embedding level
+    head: nn.Linear | DeepSupervision | Residual | None  # of bags; None at instance level
 
 
 def decompose_model(model: nn.Module, likelihood: Likelihood) -> ModelParts:
@@ -48,18 +48,19 @@ def decompose_model(model: nn.Module, likelihood: Likelihood) -> ModelParts:
     Parameters
     ----------
     model : nn.Module
-        The model to train; it is not changed.
+        Model to train; it is not changed.
     likelihood : Likelihood
-        The likelihood of its scores.
+        Likelihood of its scores.
 
     Returns
     -------
     ModelParts
+        Modules of the model.
 
     Raises
     ------
     UnsupportedModelError
-        If the fused engine cannot train the model; the message gives the reason.
+        If the fused engine does not support the model.
     """
     if type(model) is not BagModel:
         raise UnsupportedModelError(f"the model is a {type(model).__name__}, not a BagModel")
@@ -77,14 +78,14 @@ def decompose_model(model: nn.Module, likelihood: Likelihood) -> ModelParts:
         head = _check_type(model.head, nn.Linear, DeepSupervision, Residual)
     pooling = _check_type(pooling, Mean, MeanProbability, Max, Attention, GatedAttention)
     if getattr(pooling, "heads", 1) != 1:
-        raise UnsupportedModelError(f"the attention has {pooling.heads} heads, and the fused engine supports one")
+        raise UnsupportedModelError(f"the attention has {pooling.heads} heads, but the fused engine supports only one")
     augmentations = []
     while leaves and isinstance(leaves[0], Augmentation):
         augmentations.append(leaves.pop(0))
     preprocessing = leaves.pop(0) if leaves and type(leaves[0]) is Preprocessing else None
     convolutions = _take_convolutions(leaves)
     if convolutions and preprocessing is None:
-        raise UnsupportedModelError("there is no preprocessing before the convolutions of the encoder")
+        raise UnsupportedModelError("the encoder has no preprocessing before its convolutions")
     connected = len(leaves) == 1 and type(leaves[0]) is LayeredEncoder
     parts = ModelParts(
         augmentations=augmentations,
@@ -103,7 +104,7 @@ def decompose_model(model: nn.Module, likelihood: Likelihood) -> ModelParts:
 def _check_parameters(model: nn.Module) -> None:
     parameters = list(model.parameters())
     if {parameter.dtype for parameter in parameters} not in ({torch.float32}, {torch.float64}):
-        raise UnsupportedModelError("the weights are not float32")
+        raise UnsupportedModelError("the weights are not float32 or float64")
     if not all(parameter.requires_grad for parameter in parameters):
         raise UnsupportedModelError("some weights are frozen")
     if any(part._forward_hooks or part._forward_pre_hooks or part._backward_hooks for part in model.modules()):
@@ -111,6 +112,7 @@ def _check_parameters(model: nn.Module) -> None:
 
 
 def _iterate_leaves(module: nn.Module) -> Iterator[nn.Module]:
+    """Yield the modules of nested ``nn.Sequential`` containers in order."""
     if type(module) is not nn.Sequential:
         yield module
         return
@@ -119,14 +121,14 @@ def _iterate_leaves(module: nn.Module) -> Iterator[nn.Module]:
 
 
 def _check_type(part: Any, *supported: type) -> Any:
-    """Return the part if its type is exactly one of the supported ones: a subclass may compute something else."""
+    """Return the part if its type is supported; subclasses are rejected, because they may compute something else."""
     if type(part) not in supported:
         raise UnsupportedModelError(f"the fused engine does not support {type(part).__name__}")
     return part
 
 
 def _take_convolutions(leaves: list[Any]) -> list[nn.Conv2d]:
-    """Remove convolutions, with the max pooling and ReLU after each, from the start of the list."""
+    """Remove convolutions, each followed by max pooling and ReLU, from the start of the list and return them."""
     convolutions = []
     while leaves and type(leaves[0]) is nn.Conv2d:
         convolution, *following = leaves[:3]
@@ -142,7 +144,9 @@ def _take_convolutions(leaves: list[Any]) -> list[nn.Conv2d]:
 def _check_max_pooling(pooling: nn.MaxPool2d) -> None:
     halves = (pooling.kernel_size, pooling.stride) in ((2, 2), ((2, 2), (2, 2)))
     if not halves or pooling.padding not in (0, (0, 0)) or pooling.dilation not in (1, (1, 1)) or pooling.ceil_mode:
-        raise UnsupportedModelError("the max pooling of the encoder is not over windows of 2 × 2")
+        raise UnsupportedModelError(
+            "a max pooling of the encoder does not use windows of 2 × 2 without padding, dilation and ceil_mode"
+        )
 
 
 def _check_convolution(convolution: nn.Conv2d) -> None:
@@ -161,7 +165,7 @@ def _split_layered_encoder(module: Any) -> list[DenseLayer]:
 
 
 def _split_layers(leaves: list[Any]) -> list[DenseLayer]:
-    """Split Flatten, then (Linear, ReLU, optional Dropout) any number of times; or Flatten and optional Dropout."""
+    """Split Flatten followed by repetitions of (Linear, ReLU, optional Dropout), or by an optional Dropout only."""
     if not leaves or type(leaves[0]) is not nn.Flatten:
         raise UnsupportedModelError("the encoder does not flatten the instances before its dense layers")
     rest, layers = leaves[1:], []
@@ -176,7 +180,7 @@ def _split_layers(leaves: list[Any]) -> list[DenseLayer]:
 
 
 def _check_parts(parts: ModelParts, model: nn.Module) -> None:
-    """Reject layers without a bias, modules that are used twice, and parameters that belong to no part."""
+    """Reject layers without bias, modules that are used twice, and parameters that do not belong to any part."""
     layers: list[Any] = [*parts.convolutions, *(layer.linear for layer in parts.layers if layer.linear is not None)]
     heads = [parts.classifier] if parts.head is None else [m for m in parts.head.modules() if type(m) is nn.Linear]
     if any(layer is None or layer.bias is None for layer in [*layers, *heads]):
@@ -184,7 +188,7 @@ def _check_parts(parts: ModelParts, model: nn.Module) -> None:
     dropouts = [layer.dropout for layer in parts.layers if layer.dropout is not None]
     known = [*layers, *heads, *dropouts, parts.pooling]
     if len({id(part) for part in known}) != len(known):
-        raise UnsupportedModelError("a module is used in two places")
+        raise UnsupportedModelError("a module is used more than once")
     parameters = [parameter for part in known if part is not None for parameter in part.parameters()]
     if len(parameters) != len({id(p) for p in parameters}) or len(parameters) != len(list(model.parameters())):
         raise UnsupportedModelError("some weights are shared, or belong to an unsupported module")

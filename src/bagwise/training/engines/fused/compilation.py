@@ -1,6 +1,6 @@
-"""How kernels are compiled: without the GIL, with infinities and NaN intact; and matrix views of flat arrays.
+"""Compilation of kernels, which release the GIL and preserve infinities and NaN; and matrix views of flat arrays.
 
-The views own nothing and allocate nothing, because the kernels do no reference counting.
+Kernels are compiled without reference counting. Therefore views do not own or allocate memory.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ from numba.np.arrayobj import make_array, populate_array
 
 from bagwise.training.engines.fused.model_tables import ParameterBuffer
 
-# Sums may be reordered and products contracted, so that loops vectorize; no value is assumed to be finite.
+# Sums may be reordered and products contracted, so that loops are vectorized. Values are not assumed to be finite.
 FASTMATH = {"reassoc", "contract", "nsz", "arcp"}
 KERNEL_OPTIONS: dict[str, Any] = {
     "nogil": True,
@@ -25,34 +25,34 @@ KERNEL_OPTIONS: dict[str, Any] = {
     "error_model": "numpy",
     "_nrt": False,  # no reference counting
 }
-INTERNAL_OPTIONS: dict[str, Any] = {  # for kernels that Python never calls: less to compile
+INTERNAL_OPTIONS: dict[str, Any] = {  # for kernels that are not called from Python: reduces the compile time
     "no_cpython_wrapper": True,
     "no_cfunc_wrapper": True,
 }
 
 
 def compile_kernel(function: Callable[..., Any]) -> Any:
-    """Compile a kernel that other kernels call, as part of the machine code of its caller.
+    """Compile a kernel that is called by other kernels, and inline its machine code into its callers.
 
-    A kernel with machine code of its own would exist twice: a process that has just compiled it and a process that
-    reads the caller from the cache run different copies. Two copies may round differently, and a resumed run would not
-    end with the same bits.
+    Without inlining there would be two copies of the machine code: one in a process that has just compiled the kernel,
+    and one in a process that loads the caller from the cache. The copies may round differently, so that a resumed run
+    would not be bit-identical.
     """
     return njit(as_python_function(function), **KERNEL_OPTIONS, **INTERNAL_OPTIONS, forceinline=True)
 
 
 def inline_kernel(function: Callable[..., Any]) -> Any:
-    """Compile a kernel that may return views, because its code is copied into its caller."""
+    """Compile a kernel whose code is copied into its callers, so that it can return views."""
     return njit(as_python_function(function), **KERNEL_OPTIONS, **INTERNAL_OPTIONS, inline="always")
 
 
 def compile_entry_point(function: Callable[..., Any]) -> Any:
-    """Compile a kernel that Python calls; its machine code is cached on disk."""
+    """Compile a kernel that is called from Python; its machine code is cached on disk."""
     return njit(as_python_function(function), **KERNEL_OPTIONS, cache=True)
 
 
 def hash_kernel_sources() -> str:
-    """Return one hash of all files of this folder: Numba's disk cache checks the file of the entry point only."""
+    """Return a hash of all files of this folder, because Numba's cache checks only the file of the entry point."""
     digest = hashlib.sha256()
     for path in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(path.read_bytes())
@@ -60,13 +60,13 @@ def hash_kernel_sources() -> str:
 
 
 def as_python_function(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the plain function: a runtime type checker may have wrapped it in code that Numba cannot compile."""
+    """Return the function without wrappers of a runtime type checker, which Numba cannot compile."""
     return inspect.unwrap(function)
 
 
 @intrinsic
 def view_matrix(context, buffer, start, n_rows, n_columns):
-    """View a part of a flat array, from ``start`` on, as a (rows, columns) matrix; the end is not checked."""
+    """Return a (rows, columns) view of a flat array from ``start`` on, without bounds checks."""
     matrix_type = types.Array(buffer.dtype, 2, "C")
 
     def generate(context, builder, signature, arguments):
@@ -84,14 +84,14 @@ def view_matrix(context, buffer, start, n_rows, n_columns):
 
 @inline_kernel
 def view_block(buffer, tables, workspace, block):
-    """View one block of a flat array of the workspace, as (rows, width)."""
+    """Return a (rows, width) view of one block of a flat array of the workspace."""
     capacity = workspace.instances.shape[0]
     return view_matrix(buffer, capacity * tables.block_starts[block], capacity, tables.block_widths[block])
 
 
 @inline_kernel
 def view_nonzero_rows(tables, workspace, block):
-    """View, for each column of a block, the rows where it is not zero, and their number."""
+    """Return views of the nonzero rows of each column of a block, and of their numbers."""
     capacity, start, width = workspace.instances.shape[0], tables.block_starts[block], tables.block_widths[block]
     rows = view_matrix(workspace.nonzero_rows, capacity * start, width, capacity)
     return rows, workspace.n_nonzero_rows[start : start + width]
@@ -99,7 +99,7 @@ def view_nonzero_rows(tables, workspace, block):
 
 @inline_kernel
 def view_parameters(parameters, start, n_rows, n_columns):
-    """View one weight matrix of the parameter buffer, together with its moments."""
+    """Return views of one weight matrix of the parameter buffer and of its moments."""
     return ParameterBuffer(
         weights=view_matrix(parameters.weights, start, n_rows, n_columns),
         first_moments=view_matrix(parameters.first_moments, start, n_rows, n_columns),

@@ -1,13 +1,13 @@
-"""The stages of a convolutional encoder: convolution, max pooling and ReLU in one pass, forward and backward.
+"""Stages of a convolutional encoder: convolution, max pooling and ReLU in one pass, forward and backward.
 
     forward    z = window · W[map] + b[map]         maps = max(0, max over 2 × 2 of z)
     backward   ∂L/∂W[map] += g · window             ∂L/∂window += g · W[map]
 
-where g is the gradient of one value of a map. Of the four values that max pooling compares, only the winner has a
-gradient, and only where ReLU left it positive. So about one output in eight is visited in the backward pass.
+where g is the gradient of one value of a map. Of the four values of a window of max pooling, only the maximum (the
+*winner*) has a gradient, and only if it is positive. Therefore the backward pass processes about one output in eight.
 
-Images and maps are stored row by row with the channels of a pixel side by side, so that a row of a window is
-contiguous. ``conv_tables`` describes how the weights are packed before a step.
+Images and maps are stored with channels last, so that a row of a window is contiguous. ``conv_tables`` describes how
+the weights are packed before a step.
 """
 
 import numpy as np
@@ -42,14 +42,14 @@ convolve_one_vector, convolve_two_vectors, convolve_three_vectors = (make_conv_t
 
 @compile_kernel
 def conv_forward(tables, workspace, n_rows, weights):
-    """Fill ``maps`` and ``winners``, stage by stage."""
+    """Compute ``maps`` and ``winners``, stage by stage."""
     stages, conv = tables.conv.stages, workspace.conv
     for index in range(stages.shape[0]):
         stage = stages[index]
         pack_weights(stage, weights, conv.tiles, conv.kernels)
         images = workspace.instances if index == 0 else view_maps(conv.maps, stages[index - 1], workspace)
         maps, winners = view_maps(conv.maps, stage, workspace), view_maps(conv.winners, stage, workspace)
-        for k in range(n_rows):  # in this order: a vector may run over into the maps of the next image
+        for k in range(n_rows):  # in order, because a vector may overwrite the start of the next image's maps
             convolve_image(stage, images[k], conv.tiles, maps[k], winners[k])
 
 
@@ -76,7 +76,7 @@ def conv_backward(tables, workspace, n_rows, gradients, parameters, rule):
 
 @inline_kernel
 def view_maps(buffer, stage, workspace):
-    """View the maps of a stage in a flat array, as (images, pooled height · pooled width · maps)."""
+    """Return an (images, pooled height · pooled width · maps) view of the maps of a stage in a flat array."""
     capacity = workspace.instances.shape[0]
     size = stage[POOLED_HEIGHT] * stage[POOLED_WIDTH] * stage[MAPS]
     return view_matrix(buffer, capacity * stage[MAPS_START], capacity, size)
@@ -84,7 +84,7 @@ def view_maps(buffer, stage, workspace):
 
 @compile_kernel
 def pack_weights(stage, weights, tiles, kernels):
-    """Write both packed copies of a stage's weights; the padding is zero already."""
+    """Write both packed copies of the weights of a stage; the padding is already zero."""
     start, length, n_rows = stage[STAGE_WEIGHTS], stage[ROW], stage[KERNEL]
     for map_index in range(stage[MAPS]):
         tiles[stage[TILES] + map_index] = weights[stage[STAGE_BIAS] + map_index]
@@ -99,7 +99,7 @@ def pack_weights(stage, weights, tiles, kernels):
 
 @compile_kernel
 def convolve_image(stage, image, tiles, maps, winners):
-    """Run one image through one stage; max pooling drops a last row or column that has no pair, as in torch."""
+    """Apply one stage to one image; as in torch, max pooling ignores the last row or column if their number is odd."""
     across, down, width = stage[CHANNELS], stage[WIDTH] * stage[CHANNELS], stage[TILES_WIDTH]
     for y in range(stage[POOLED_HEIGHT]):
         for x in range(stage[POOLED_WIDTH]):
@@ -107,7 +107,7 @@ def convolve_image(stage, image, tiles, maps, winners):
             target, done = (y * stage[POOLED_WIDTH] + x) * stage[MAPS], 0
             while done < width:
                 left, start = (width - done) // LANES, stage[TILES] + done
-                if left == 3 or left > 4:  # three or two vectors, rather than a single one at the end
+                if left == 3 or left > 4:  # avoids a single vector at the end, if possible
                     convolve_three_vectors(image, window, tiles, start, width, maps, winners, target + done)
                     done += 3 * LANES
                 elif left > 1:
@@ -120,7 +120,7 @@ def convolve_image(stage, image, tiles, maps, winners):
 
 @compile_kernel
 def add_kernel_gradients(tables, stage, image, maps, winners, gradients, propagate, conv):
-    """Add one image to the gradients of W and b, map by map; also list the gradients by window, if asked for."""
+    """Add one image to the gradients of W and b, map by map; if ``propagate``, also list the gradients by window."""
     clear_values(conv.window_counts)
     for map_index in range(stage[MAPS]):
         kernel = stage[KERNELS] + map_index * stage[WINDOW_PADDED]
@@ -144,9 +144,9 @@ def add_kernel_gradients(tables, stage, image, maps, winners, gradients, propaga
 
 @compile_kernel
 def list_gradients(stage, map_index, maps, winners, gradients, conv):
-    """List where a map has a gradient; return the number of entries and the sum of their gradients.
+    """List the nonzero gradients of a map; return their number and their sum.
 
-    Every position is written, and overwritten by the next if it has no gradient: there is no branch to predict.
+    Every entry is written, and overwritten by the next one if it has no gradient. This avoids unpredictable branches.
     """
     n_maps, pooled_width, image_width, channels = stage[MAPS], stage[POOLED_WIDTH], stage[WIDTH], stage[CHANNELS]
     count, source, zero = 0, map_index, maps.dtype.type(0)
@@ -168,6 +168,7 @@ def list_gradients(stage, map_index, maps, winners, gradients, conv):
 
 @compile_kernel
 def _list_by_window(kernel, count, conv):
+    """Append the listed gradients of one map to the lists of their windows."""
     for entry in range(count):
         position = conv.listed_positions[entry]
         n_before = conv.window_counts[position]
@@ -178,9 +179,9 @@ def _list_by_window(kernel, count, conv):
 
 @compile_kernel
 def add_image_gradients(tables, stage, image_gradients, conv):
-    """Add the gradients of one image; for each window, the maps that have a gradient there are summed first.
+    """Add the gradients of one image; for each window, the contributions of all maps are summed first.
 
-    Column by column: consecutive windows then share whole vectors, or none.
+    Windows are processed column by column, so that consecutive windows share whole vectors or none.
     """
     for group in range(stage[OFFSETS], stage[OFFSETS] + stage[WINDOW_PADDED] // LANES, VECTORS):
         for x in range(2 * stage[POOLED_WIDTH]):
@@ -213,7 +214,7 @@ def _update_weights(stage, parameters, conv, rule):
 
 @compile_kernel
 def flatten_maps(tables, workspace, n_rows, values):
-    """Copy the maps of the last stage to rows of a block, in torch's order: map by map."""
+    """Copy the maps of the last stage to the rows of a block, map by map as in torch."""
     stage = tables.conv.stages[tables.conv.stages.shape[0] - 1]
     maps, n_maps = view_maps(workspace.conv.maps, stage, workspace), stage[MAPS]
     n_positions = stage[POOLED_HEIGHT] * stage[POOLED_WIDTH]

@@ -1,11 +1,12 @@
-"""The stages of a convolutional encoder as integer tables for the kernels, and their workspace.
+"""Integer tables of the stages of a convolutional encoder, and their workspace.
 
-A stage is convolution, 2 × 2 max pooling and ReLU. The kernels read and write whole SIMD vectors and may run past the
-end of a row by less than one vector. Arrays that they touch are therefore a little longer than needed (``MARGIN``), and
-rows of weights are padded with zeros.
+A stage consists of convolution, 2 × 2 max pooling and ReLU. The kernels read and write whole SIMD vectors, up to one
+vector past the end of a row. Therefore their arrays have additional space at the end (``MARGIN``), and rows of weights
+are padded with zeros.
 
-The weights of a stage are packed twice: as ``tiles`` for the forward pass, one row per value of a window, with the
-output maps side by side; and as ``kernels`` for the backward pass, map by map, with rows padded to whole vectors.
+The weights of a stage are packed in two layouts. ``tiles``, for the forward pass, has one row per value of a window and
+one column per output map. ``kernels``, for the backward pass, stores the windows map by map, with rows padded to whole
+vectors.
 """
 
 import math
@@ -27,19 +28,19 @@ def detect_simd_lanes() -> int:
 
 
 LANES = detect_simd_lanes()  # values per vector
-VECTORS = 8  # vectors that are summed at once
-MARGIN = 32  # values: more than a vector may run past the end
+VECTORS = 8  # number of vectors that are accumulated together
+MARGIN = 32  # additional values at the end of arrays, more than one vector
 
 # Columns of ConvTables.stages: shapes …
 HEIGHT, WIDTH, CHANNELS, KERNEL, MAPS, POOLED_HEIGHT, POOLED_WIDTH = range(7)
-# … values in a row of a window, the same in whole vectors, and values of a window in whole groups of VECTORS vectors …
+# … length of a row of a window, the same padded to whole vectors, and length of a window padded to VECTORS vectors …
 ROW, ROW_PADDED, WINDOW_PADDED = range(7, 10)
-# … and positions: in the parameter buffer, in the packed weights, in the maps of an image, in the offsets
+# … and positions in the parameter buffer, in the packed weights, in the maps of an image, and in the offsets
 STAGE_WEIGHTS, STAGE_BIAS, TILES, TILES_WIDTH, KERNELS, MAPS_START, OFFSETS = range(10, 17)
 
 
 class ConvStage(NamedTuple):
-    """A row of ``ConvTables.stages``; its fields are the columns above."""
+    """A row of ``ConvTables.stages``, with the columns above as fields."""
 
     height: int
     width: int
@@ -61,40 +62,40 @@ class ConvStage(NamedTuple):
 
 
 class ConvTables(NamedTuple):
-    """Stages of convolution as tables of integers."""
+    """Stages of convolution as integer tables."""
 
     stages: np.ndarray  # (stages, 17)
-    window_offsets: np.ndarray  # stage by stage: where the vectors of a window begin in the image, from its corner …
+    window_offsets: np.ndarray  # stage by stage: offsets of the vectors of a window in the image, from its corner …
     kernel_offsets: np.ndarray  # … and in the packed weights of its map
 
 
 class ConvWorkspace(NamedTuple):
-    """The arrays that a step of a convolutional encoder writes."""
+    """Arrays that a training step of a convolutional encoder writes."""
 
     maps: np.ndarray  # outputs of the stages, flat
     map_gradients: np.ndarray  # the same layout
-    winners: np.ndarray  # bytes, the same layout: which of four values max pooling selected
+    winners: np.ndarray  # bytes, the same layout: index of the value selected by max pooling, 0 to 3
     tiles: np.ndarray  # weights, packed for the forward pass …
     kernels: np.ndarray  # … and for the backward pass
     kernel_gradients: np.ndarray  # the layout of ``kernels``
     bias_gradients: np.ndarray
     listed_gradients: np.ndarray  # nonzero gradients of one map of one image …
-    listed_positions: np.ndarray  # … the positions of their windows …
-    listed_windows: np.ndarray  # … and where the windows begin in the image
-    window_gradients: np.ndarray  # (positions, maps): the same gradients of all maps, position by position …
-    window_kernels: np.ndarray  # … where the weights of their maps begin …
+    listed_positions: np.ndarray  # … positions of their windows …
+    listed_windows: np.ndarray  # … and offsets of the windows in the image
+    window_gradients: np.ndarray  # (positions, maps): the nonzero gradients of all maps at each position …
+    window_kernels: np.ndarray  # … positions of the weights of their maps …
     window_counts: np.ndarray  # (positions,) … and their number
 
 
 def pad_length(length: int, multiple: int = LANES) -> int:
-    """Round a length up to whole vectors."""
+    """Round a length up to a multiple; by default to whole vectors."""
     return -(-length // multiple) * multiple
 
 
 def make_conv_tables(
     convolutions: Sequence[nn.Conv2d], shape: tuple[int, ...], allocate: Callable[[Tensor], int]
 ) -> ConvTables:
-    """Make the tables for images of a shape (channels, height, width).
+    """Return the tables for images of shape (channels, height, width).
 
     ``allocate`` returns the position of a parameter in the parameter buffer.
     """
@@ -136,14 +137,14 @@ def make_conv_tables(
 
 
 def _make_window_offsets(stage: ConvStage) -> np.ndarray:
-    """Return offsets row by row of a window; vectors that only fill up the last group meet weights of zero."""
+    """Return the offsets of the vectors of a window, row by row; the weights of padding vectors are zero."""
     rows = np.arange(stage.kernel)[:, None] * stage.width * stage.channels
     offsets = (rows + np.arange(0, stage.row_padded, LANES)).ravel()
     return np.concatenate([offsets, np.zeros(stage.window_padded // LANES - len(offsets), np.int64)])
 
 
 def get_flat_width(tables: ConvTables) -> int:
-    """Return the number of values in the last maps of one image."""
+    """Return the number of values per image in the maps of the last stage."""
     return int(tables.stages[-1, [POOLED_HEIGHT, POOLED_WIDTH, MAPS]].prod())
 
 

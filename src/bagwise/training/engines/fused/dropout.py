@@ -1,7 +1,7 @@
-"""Dropout masks from Philox4x64-10 (Salmon et al. 2011): the same bits as ``bagwise.nn.random_streams.random_bits``.
+"""Dropout masks from Philox4x64-10 (Salmon et al. 2011), with the bits of ``bagwise.nn.random_streams.random_bits``.
 
-A round multiplies two words of the counter by constants and mixes the halves of the products with the key; after each
-of the ten rounds, constants are added to the key. NumPy adds one to its counter before the first block; so does this.
+Each of the ten rounds multiplies two words of the counter by constants and combines the halves of the products with the
+key. After each round, constants are added to the key. As in NumPy, the counter is incremented before the first block.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ VALUES_PER_BLOCK = 8  # four words of two 32-bit values each
 
 @compile_kernel
 def sample_dropout_mask(mask, n_rows, seed, stream, step, threshold):
-    """Fill rows of a (rows, columns) mask of bytes: 1 where the 32-bit random value reaches the threshold, else 0."""
+    """Set a (rows, columns) mask of bytes to 1 where the 32-bit random value is at least the threshold, else to 0."""
     columns = mask.shape[1]
     blocks = (columns + VALUES_PER_BLOCK - 1) // VALUES_PER_BLOCK
     for row in range(n_rows):
@@ -48,7 +48,7 @@ def compare_words(mask, words, threshold):
 
 @compile_kernel
 def philox_words(seed, block, stream, step):
-    """Return the four words of one block; blocks are counted from 0."""
+    """Return the four words of one block; block numbers start at 0."""
     first, second, third, fourth = block + ONE, stream, step, np.uint64(0)
     first_key, second_key = seed, PURPOSE
     for _ in range(ROUNDS):

@@ -1,8 +1,8 @@
-"""The encoder f over the rows of a batch: its blocks forward, and backward with the update of its weights.
+"""The encoder f for the rows of a batch: forward, backward and weight update.
 
-The first block is filled by convolutions, by a dense layer, or by the instances themselves. Which code is compiled
-follows from the types: tables without convolutions have an empty tuple in their place. So a model without images does
-not wait for the convolution kernels to compile.
+The first block is computed by convolutions or by a dense layer, or is a copy of the instances. The types of the
+arguments determine which code is compiled: tables without convolutions contain an empty tuple instead. Therefore the
+convolution kernels are not compiled for models without images.
 """
 
 from typing import Any
@@ -52,7 +52,7 @@ def sample_dropout_masks(tables, workspace, n_rows, seed, step):
 
 @compile_kernel
 def encoder_forward(tables, workspace, n_rows, weights):
-    """Fill the blocks, and list their nonzero values."""
+    """Compute the blocks, and list their nonzero values."""
     first_block_forward(tables.conv, tables, workspace, n_rows, weights)
     for block in range(1, tables.block_widths.shape[0]):
         values = view_block(workspace.activations, tables, workspace, block)
@@ -73,7 +73,7 @@ def encoder_forward(tables, workspace, n_rows, weights):
 
 @compile_kernel
 def encoder_backward(tables, workspace, n_rows, parameters, rule):
-    """Propagate the gradients of the embedding back through every layer, and update its weights."""
+    """Propagate the gradients of the embedding back through all layers, and update their weights."""
     for block in range(tables.layers.shape[0] - 1, -1, -1):
         gradients = view_block(workspace.activation_gradients, tables, workspace, block)
         relu_dropout_backward(gradients, n_rows, tables.dropout_scales[block])
@@ -102,7 +102,7 @@ def update_bias(tables, workspace, block, n_rows, gradients, parameters, rule):
 
 
 def first_block_forward(conv, tables, workspace, n_rows, weights):
-    """Fill the first block, and list its nonzero values; only kernels call it."""
+    """Compute the first block, and list its nonzero values; to be called by kernels only."""
     raise NotImplementedError
 
 
@@ -112,7 +112,7 @@ def _choose_forward(conv, tables, workspace, n_rows, weights):
 
 
 def _features_forward(conv, tables, workspace, n_rows, weights):
-    """The first dense layer, or the instances themselves."""
+    """Compute the first block by a dense layer, or by copying the instances."""
     values = view_block(workspace.activations, tables, workspace, 0)
     mask = view_block(workspace.dropout_masks, tables, workspace, 0)
     columns, n_nonzero_columns = (
@@ -134,7 +134,7 @@ def _features_forward(conv, tables, workspace, n_rows, weights):
 
 
 def _images_forward(conv, tables, workspace, n_rows, weights):
-    """Convolutions, whose maps are flattened."""
+    """Compute the first block by convolutions, and flatten their maps."""
     values = view_block(workspace.activations, tables, workspace, 0)
     mask = view_block(workspace.dropout_masks, tables, workspace, 0)
     columns, n_nonzero_columns = (
@@ -152,7 +152,7 @@ def _images_forward(conv, tables, workspace, n_rows, weights):
 def copy_instances(
     instances, n_rows, mask, scale, values, nonzero_columns, n_nonzero_columns, nonzero_rows, n_nonzero_rows
 ):
-    """Fill the block of an encoder without layers: the instances, with dropout."""
+    """Compute the block of an encoder without layers: the instances after dropout."""
     for k in range(n_rows):
         for column in range(instances.shape[1]):
             values[k, column] = instances[k, column] * scale * mask[k, column]
@@ -160,7 +160,7 @@ def copy_instances(
 
 
 def first_block_backward(conv, tables, workspace, n_rows, gradients, parameters, rule):
-    """Update the parameters of the first block from its gradients before ReLU; only kernels call it."""
+    """Update the parameters of the first block from its gradients before ReLU; to be called by kernels only."""
     raise NotImplementedError
 
 

@@ -1,7 +1,7 @@
-"""The fused engine: the same model, parameters and random streams as the torch engine, many steps per compiled call.
+"""The fused engine: training with the same model and random streams as the torch engine, many steps per compiled call.
 
-The parameters are those of the torch module, and the moments those of the torch optimizer: after every call they are
-written back, so that checkpoints, validation and saving do not depend on the engine.
+After every call, the parameters are copied back to the torch module and the moments to the torch optimizer. Therefore
+checkpoints, validation and saving do not depend on the engine.
 """
 
 import math
@@ -30,28 +30,32 @@ from bagwise.training.engines.fused.pooling import (
 )
 from bagwise.training.engines.fused.shared_parameters import SharedParameters
 
-ROWS_PER_CALL = 2048  # tens of milliseconds, or hundreds with convolutions, after which a run may be stopped
+ROWS_PER_CALL = 2048  # tens of milliseconds, or hundreds with convolutions; a run can be stopped between calls
 
 
 class FusedEngine(Engine):
-    """Training steps by compiled kernels, on the CPU.
+    """Engine that performs training steps by compiled kernels on the CPU.
 
     Parameters
     ----------
     problem : TrainingProblem
-        The model, its likelihood, the training bags and the optimizer. The model must be supported by the fused engine
-        (see ``decompose_model``); ``UnsupportedModelError`` is raised otherwise.
+        Model, data and optimizer.
 
     Attributes
     ----------
     layout : Layout
-        The model as tables for the kernels.
+        Tables that describe the model to the kernels.
     parameters : SharedParameters
-        The parameters and moments that the kernels update.
+        Parameters and moments that the kernels update.
     workspace : Workspace
-        The arrays of the last step.
+        Arrays of the last step.
     stride : int
-        About how many bags one call of ``run`` should be given.
+        Approximate number of bags per call of ``run``.
+
+    Raises
+    ------
+    UnsupportedModelError
+        If the fused engine does not support the model; see ``decompose_model``.
     """
 
     name = "fused"
@@ -72,25 +76,26 @@ class FusedEngine(Engine):
         self.workspace = self._make_workspace(1, 1)
 
     def run(self, batches: Sequence[np.ndarray], first_step: int, learning_rate: float) -> BatchSums:
-        """Make one optimizer step per batch.
+        """Perform one optimizer step per batch.
 
         Parameters
         ----------
-        batches : sequence of arrays of int
-            The bags of each batch, by their index in the task.
+        batches : sequence of ndarray of int
+            Indices of the bags of each batch.
         first_step : int
-            The step number of the first batch, which selects the random streams.
+            Number of the first step, which determines the random numbers.
         learning_rate : float
+            Learning rate of all steps.
 
         Returns
         -------
         BatchSums
-            Sums of the losses and errors over the bags, in training mode.
+            Loss and errors, summed over all bags of the batches.
 
         Raises
         ------
         DivergedError
-            If the loss of a bag is not finite; the parameters are then not written back.
+            If the loss of a bag is not finite. The parameters are then not copied back to torch.
         """
         batch_offsets = np.cumsum([0, *map(len, batches)])
         bags, order = self.source.read(batches, first_step)
@@ -114,7 +119,7 @@ class FusedEngine(Engine):
         return BatchSums(float(loss), float(errors))
 
     def _enlarge_workspace(self, sizes: np.ndarray, batch_offsets: np.ndarray) -> None:
-        """Make the workspace large enough for the largest batch, given the sizes of all bags."""
+        """Replace the workspace if it is too small for the largest batch, given the sizes of all bags in order."""
         n_rows = int(np.add.reduceat(sizes, batch_offsets[:-1]).max())
         n_bags = int(np.diff(batch_offsets).max())
         if n_rows > len(self.workspace.instances) or n_bags >= len(self.workspace.offsets):
@@ -126,7 +131,7 @@ class FusedEngine(Engine):
 
 
 def get_optimizer_settings(optimizer: optim.Optimizer, learning_rate: float) -> OptimizerSettings:
-    """Return the settings of an optimizer that ``TrainingSettings`` built, with another learning rate."""
+    """Return the settings of an optimizer built by ``TrainingSettings``, with the given learning rate."""
     group = optimizer.param_groups[0]
     if isinstance(optimizer, optim.Adam):
         code, (momentum, second_momentum), epsilon = ADAM, group["betas"], group["eps"]
@@ -144,15 +149,15 @@ def get_optimizer_settings(optimizer: optim.Optimizer, learning_rate: float) -> 
 
 
 def _build_entry_point(version: str) -> Any:
-    """Build the entry point; ``version`` becomes part of the key of its machine code in Numba's cache."""
+    """Build the entry point; Numba includes ``version`` in the cache key, because the function refers to it."""
 
     @compile_entry_point
     def run_steps(tables, settings, parameters, bags, workspace, order, batch_offsets, seed, first_step, n_steps):
-        """Make one step for each batch order[batch_offsets[b] : batch_offsets[b + 1]].
+        """Perform one step per batch; batch b consists of order[batch_offsets[b] : batch_offsets[b + 1]].
 
-        Returns the loss, the errors, the batch that diverged (or −1) and its bag.
+        Return the loss, the errors, and the batch and bag that diverged (or −1 and −1).
         """
-        assert len(version) > 0
+        assert len(version) > 0  # makes version a closure variable
         total, errors, dtype = 0.0, 0, parameters.weights.dtype.type
         for batch in range(batch_offsets.shape[0] - 1):
             indices = order[batch_offsets[batch] : batch_offsets[batch + 1]]
@@ -184,7 +189,7 @@ run_steps = _build_entry_point(hash_kernel_sources())
 
 @compile_kernel
 def gather_instances(bags, workspace, indices):
-    """Copy the instances of the given bags to the workspace, end to end; return their number."""
+    """Copy the instances of the given bags to the workspace, one bag after the other; return their number."""
     n_rows = 0
     for position in range(indices.shape[0]):
         start, end = bags.offsets[indices[position]], bags.offsets[indices[position] + 1]
@@ -197,7 +202,7 @@ def gather_instances(bags, workspace, indices):
 
 @compile_kernel
 def step_forward(tables, workspace, n_bags, n_rows, weights):
-    """Fill ``scores`` from ``instances``."""
+    """Compute ``scores`` from ``instances``."""
     encoder_forward(tables, workspace, n_rows, weights)
     compute_instance_weights(tables, workspace, n_bags, n_rows, weights)
     if tables.instance_level:
@@ -209,7 +214,7 @@ def step_forward(tables, workspace, n_bags, n_rows, weights):
 
 @compile_kernel
 def step_backward(tables, workspace, n_bags, n_rows, parameters, rule):
-    """Propagate ``score_gradients`` back through the model, and update all weights."""
+    """Propagate ``score_gradients`` back through the model, and update all parameters."""
     for block in range(tables.block_widths.shape[0]):
         start = workspace.instances.shape[0] * tables.block_starts[block]
         workspace.activation_gradients[start : start + n_rows * tables.block_widths[block]] = 0

@@ -1,10 +1,10 @@
-"""The head g over pooled embeddings, and the loss of its scores, forward and backward.
+"""The head g, applied to pooled embeddings, and the loss of its scores, forward and backward.
 
-A head is a list of linear parts, each from some columns of the embedding to some scores. A plain head is one part. Deep
-supervision has one part per layer, each with its own scores. A residual head also has one part per layer, but all parts
-share one set of weights and add up to the same scores.
+A head is a list of linear parts. Each part maps some columns of the embedding to some scores. A linear head has one
+part. Deep supervision has one part per layer, each with its own scores. A residual head has one part per layer; all
+parts share one set of weights, and their results are added.
 
-The losses are Bernoulli and Categorical, or the sum over several sets of scores:
+The likelihood is Bernoulli or Categorical. With several sets of scores, their losses are added:
 
     Bernoulli     L = log(1 + exp(−y s)), y = ±1            ∂L/∂s = −y sigm(−y s)
     Categorical   L = log Σ exp(s_c) − s_y                  ∂L/∂s_c = softmax(s)_c − [c = y]
@@ -29,7 +29,7 @@ from bagwise.training.engines.fused.optimizers import update_slice
 
 @compile_kernel
 def head_forward(tables, workspace, n_bags, weights):
-    """Fill ``scores`` from ``pooled``."""
+    """Compute ``scores`` from ``pooled``."""
     workspace.scores[:n_bags] = 0
     for part in range(tables.head.shape[0]):
         column, width = tables.head[part, HEAD_COLUMN], tables.head[part, HEAD_WIDTH]
@@ -43,7 +43,7 @@ def head_forward(tables, workspace, n_bags, weights):
 
 @compile_kernel
 def head_backward(tables, workspace, n_bags, parameters, rule):
-    """Fill ``pooled_gradients`` from ``score_gradients``, then update the head's parameters."""
+    """Compute ``pooled_gradients`` from ``score_gradients``, then update the parameters of the head."""
     workspace.pooled_gradients[:n_bags] = 0
     for part in range(tables.head.shape[0]):
         start, bias = tables.head[part, HEAD_WEIGHTS], tables.head[part, HEAD_BIAS]
@@ -62,13 +62,14 @@ def head_backward(tables, workspace, n_bags, parameters, rule):
                     workspace.head_gradients[bias + i] += gradient
     for part in range(tables.head.shape[0]):
         bias, count = tables.head[part, HEAD_BIAS], tables.head[part, HEAD_SCORES]
-        if bias >= 0:  # a part without a bias shares its weights with one that has a bias
+        if bias >= 0:  # parts without bias share their weights with the part that has one
             _update(tables.head[part, HEAD_WEIGHTS], count * tables.head[part, HEAD_WIDTH], workspace, parameters, rule)
             _update(bias, count, workspace, parameters, rule)
 
 
 @compile_kernel
 def _update(start, count, workspace, parameters, rule):
+    """Update parameters by their accumulated gradients, and set the gradients to zero."""
     gradient = workspace.head_gradients[start : start + count]
     update_slice(rule, parameters, start, gradient)
     gradient[:] = 0
@@ -76,7 +77,7 @@ def _update(start, count, workspace, parameters, rule):
 
 @compile_kernel
 def evaluate_scores(scores, target, n_sets, n_scores, gradients):
-    """Return the loss of a bag, summed over its sets, and whether its predicted class is wrong; fill ``gradients``."""
+    """Return the loss of a bag, summed over its sets, and whether its predicted class is wrong; write ``gradients``."""
     loss = 0.0
     for index in range(n_sets):
         part = slice(index * n_scores, (index + 1) * n_scores)
@@ -86,7 +87,7 @@ def evaluate_scores(scores, target, n_sets, n_scores, gradients):
 
 @compile_kernel
 def compute_loss(scores, target, gradients):
-    """Return the loss of one set of scores; fill ``gradients``."""
+    """Return the loss of one set of scores; write ``gradients``."""
     if scores.shape[0] == 1:
         sign = 2.0 * target - 1.0
         margin = sign * scores[0]
@@ -100,7 +101,7 @@ def compute_loss(scores, target, gradients):
 
 @compile_kernel
 def predict_class(scores, n_sets, n_scores):
-    """Return the class of the highest probability, averaged over the sets; the first of equal ones."""
+    """Return the class with the highest probability, averaged over the sets; the first class in case of ties."""
     if n_scores == 1:
         total = 0.0
         for index in range(n_sets):

@@ -1,10 +1,11 @@
-"""The arrays that the kernels read and write: a model as integer tables, its parameters as one buffer, a workspace.
+"""Arrays that the kernels read and write: integer tables of the model, a parameter buffer and a workspace.
 
-The outputs of the encoder's layers are its *blocks*. The embedding is the last block, or all blocks side by side (with
-connections). Each block is a contiguous (rows, width) part of one flat array.
+The output of a layer of the encoder is called a *block*. The embedding is the last block or, with connections, the
+concatenation of all blocks. Each block is a contiguous (rows, width) part of one flat array.
 
-The weights of the first dense layer, of convolutions and of the head are stored output by output, as in torch. Those of
-later dense layers, of the attention and of an instance classifier are stored input by input (see ``dense``).
+The weights of the first dense layer, of convolutions and of the head are stored as (outputs, inputs), as in torch. The
+weights of later dense layers, of the attention and of an instance classifier are stored transposed, as (inputs,
+outputs); see ``dense``.
 """
 
 import math
@@ -30,39 +31,39 @@ from bagwise.training.engines.fused.conv_tables import (
 MEAN, MAX, ATTENTION, GATED = range(4)  # values of ModelTables.pooling
 INPUTS, OUTPUTS, WEIGHTS, BIAS = range(4)  # columns of ModelTables.layers
 HEAD_WEIGHTS, HEAD_BIAS, HEAD_COLUMN, HEAD_WIDTH, HEAD_SCORE, HEAD_SCORES = range(6)  # columns of ModelTables.head
-NONE = -1  # in place of a position in the parameter buffer
-RANDOM_VALUES = 1 << 32  # dropout compares 32-bit random values
+NONE = -1  # position of a parameter that does not exist
+RANDOM_VALUES = 1 << 32  # number of 32-bit values, with which dropout compares
 
 
 class AttentionTable(NamedTuple):
-    """Where the parameters of the attention begin in the buffer."""
+    """Positions of the parameters of the attention in the buffer."""
 
     V: int
-    U: int  # NONE without a gate
+    U: int  # NONE without gate
     w: int
-    width: int  # L, the rows of V
+    width: int  # L, the number of rows of V
 
 
 class ModelTables(NamedTuple):
-    """A model as tables of integers; positions are those of the parameter buffer."""
+    """Model as integer tables; positions refer to the parameter buffer."""
 
-    conv: ConvTables | tuple[()]  # stages of convolution; their flattened maps are the first block
-    layers: np.ndarray  # (layers, 4): inputs, outputs, weights, bias; flattened maps count as a layer
-    block_widths: np.ndarray  # (blocks,): columns; an encoder without layers has one block, its input
-    block_starts: np.ndarray  # (blocks,): the first column of each, among all blocks side by side
-    dropouts: np.ndarray  # (blocks, 2): random stream, and the threshold below which a value is set to zero
+    conv: ConvTables | tuple[()]  # stages of convolution; the flattened maps of the last stage are the first block
+    layers: np.ndarray  # (layers, 4): inputs, outputs, position of weights and bias; flattened maps count as a layer
+    block_widths: np.ndarray  # (blocks,): number of columns; an encoder without layers has one block, its input
+    block_starts: np.ndarray  # (blocks,): first column of each block in the concatenation of all blocks
+    dropouts: np.ndarray  # (blocks, 2): random stream, and threshold below which a value is dropped
     dropout_scales: np.ndarray  # (blocks,): 1/(1 − p)
-    first_pooled_block: int  # where the embedding begins
+    first_pooled_block: int  # first block of the embedding
     pooling: int
     instance_level: int
     attention: AttentionTable
-    head: np.ndarray  # (parts, 6): weights, bias, first column, columns, first score, scores
-    n_sets: int  # sets of scores, each with its own loss
-    n_scores: int  # in each set
+    head: np.ndarray  # (parts, 6): position of weights and bias, first column, columns, first score, scores
+    n_sets: int  # number of sets of scores, each with its own loss
+    n_scores: int  # number of scores per set
 
 
 class ParameterBuffer(NamedTuple):
-    """The weights and the optimizer's moments, in the same layout."""
+    """Weights and moments of the optimizer, in the same layout."""
 
     weights: np.ndarray
     first_moments: np.ndarray
@@ -70,7 +71,7 @@ class ParameterBuffer(NamedTuple):
 
 
 class TrainingBags(NamedTuple):
-    """Training bags, prepared as encoder input."""
+    """Training bags as flat rows of encoder input."""
 
     instances: np.ndarray  # (instances, features)
     offsets: np.ndarray
@@ -79,7 +80,7 @@ class TrainingBags(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """The arrays that a step writes; allocated once for many steps."""
+    """Arrays that a step writes; they are allocated once for many steps."""
 
     conv: ConvWorkspace | tuple[()]
     instances: np.ndarray  # (rows, features) of the batch
@@ -87,11 +88,11 @@ class Workspace(NamedTuple):
     activations: np.ndarray  # all blocks, flat
     activation_gradients: np.ndarray  # the same layout
     dropout_masks: np.ndarray  # bytes, the same layout
-    nonzero_columns: np.ndarray  # for each row of a block, the columns that are not zero …
+    nonzero_columns: np.ndarray  # for each row of a block, the nonzero columns …
     n_nonzero_columns: np.ndarray  # (blocks, rows) … and their number
-    nonzero_rows: np.ndarray  # for each column of a block, the rows that are not zero …
+    nonzero_rows: np.ndarray  # for each column of a block, the nonzero rows …
     n_nonzero_rows: np.ndarray  # (all columns,) … and their number
-    selected_rows: np.ndarray  # (rows + 1,): a list of rows
+    selected_rows: np.ndarray  # (rows + 1,): temporary list of rows
     tanh: np.ndarray  # (rows, L): tanh(V h)
     gate: np.ndarray  # (rows, L): sigm(U h)
     tanh_gradients: np.ndarray
@@ -104,8 +105,8 @@ class Workspace(NamedTuple):
     pooled_gradients: np.ndarray
     scores: np.ndarray  # (bags, scores)
     score_gradients: np.ndarray
-    row_gradient: np.ndarray  # of one row of weights
-    head_gradients: np.ndarray  # of the head's parameters, in the layout of the parameter buffer
+    row_gradient: np.ndarray  # gradient of one row of weights
+    head_gradients: np.ndarray  # gradients of the head, in the layout of the parameter buffer
 
 
 def make_workspace(
@@ -149,7 +150,7 @@ def make_workspace(
 
 
 class ParameterSlot(NamedTuple):
-    """Where a parameter is stored in the buffer; ``transposed`` means input by input."""
+    """Position of a parameter in the buffer; ``transposed`` means that it is stored as (inputs, outputs)."""
 
     parameter: Tensor
     start: int
@@ -157,23 +158,25 @@ class ParameterSlot(NamedTuple):
 
 
 class Layout:
-    """The tables of a model, and a slot of the parameter buffer for each of its parameters.
+    """Tables of a model, and the positions of its parameters in the parameter buffer.
 
     Parameters
     ----------
     parts : ModelParts
-        The parts of the model (see ``decompose_model``).
+        Parts of the model; see ``decompose_model``.
     model : nn.Module
-        The model itself, whose random modules are numbered.
+        Model, which determines the numbers of the random streams.
     likelihood : Likelihood
-        Its likelihood, which decides the number of scores.
+        Likelihood, which determines the number of scores.
     shape : tuple of int
-        Shape of one instance as the first layer reads it; (channels, height, width) for convolutions.
+        Shape of one instance as input of the first layer; (channels, height, width) for convolutions.
 
     Attributes
     ----------
     tables : ModelTables
+        Tables for the kernels.
     slots : list of ParameterSlot
+        Position of each parameter.
     size : int
         Number of values in the parameter buffer.
     """
@@ -206,7 +209,7 @@ class Layout:
         )
 
     def _allocate(self, parameter: Tensor, transposed: bool = False) -> int:
-        """Return the position of a parameter in the buffer, after all earlier ones."""
+        """Append a parameter to the buffer and return its position."""
         start = self.size
         self.slots.append(ParameterSlot(parameter, start, transposed))
         self.size += parameter.numel()
@@ -285,7 +288,7 @@ def _make_head_row(slot: _LinearSlot, column: int = 0, score: int = 0) -> _HeadR
 
 
 def _add_map_block(layers: list[DenseLayer]) -> list[DenseLayer]:
-    """Put a block for the flattened maps before the layers; an encoder without dense layers has it already."""
+    """Insert a block for the flattened maps before the layers, unless the encoder has no dense layers."""
     return layers if layers[0].linear is None else [DenseLayer(None, None), *layers]
 
 
@@ -299,7 +302,7 @@ def _get_dropout_rate(layer: DenseLayer) -> float:
 
 
 def _make_dropout_table(layers: list[DenseLayer], model: nn.Module) -> np.ndarray:
-    """Return the rows of ``ModelTables.dropouts``; random streams are numbered as ``set_stream_position`` does."""
+    """Return ``ModelTables.dropouts``; random streams are numbered as by ``set_stream_position``."""
     modules = list_random_modules(model)
     streams = [0 if layer.dropout is None else modules.index(layer.dropout) for layer in layers]
     thresholds = [round(_get_dropout_rate(layer) * RANDOM_VALUES) for layer in layers]

@@ -1,4 +1,4 @@
-"""Optimizer steps, applied to one row of weights at a time: the formulas of torch, in the order of torch.
+"""Optimizer steps for one row of weights at a time, with the formulas and the order of operations of torch.
 
 g ← g + λ w
 SGD        m ← μ m + g                w ← w − η m
@@ -17,7 +17,7 @@ SGD, NESTEROV, ADAM = range(3)
 
 
 class OptimizerSettings(NamedTuple):
-    """The settings of a torch optimizer as plain numbers."""
+    """Settings of a torch optimizer as numbers."""
 
     optimizer: int  # SGD, NESTEROV or ADAM
     learning_rate: float
@@ -28,7 +28,7 @@ class OptimizerSettings(NamedTuple):
 
 
 class UpdateRule(NamedTuple):
-    """The factors of one step, in the precision of the weights."""
+    """Factors of one step, in the precision of the weights."""
 
     optimizer: int
     learning_rate: float  # η, or η/(1 − β₁ᵗ) of Adam
@@ -43,7 +43,7 @@ class UpdateRule(NamedTuple):
 
 @compile_kernel
 def make_update_rule(settings, step, dtype):
-    """Return the factors of one step; steps are counted from 1."""
+    """Return the factors of one step; step numbers start at 1."""
     learning_rate, second_scale = settings.learning_rate, 1.0
     if settings.optimizer == ADAM:
         learning_rate = settings.learning_rate / (1.0 - settings.momentum**step)
@@ -63,7 +63,7 @@ def make_update_rule(settings, step, dtype):
 
 @compile_kernel
 def update_slice(rule, parameters, start, gradient):
-    """Update the contiguous parameters that begin at ``start``, as many as ``gradient`` has values."""
+    """Update the contiguous parameters from ``start`` on by their gradient."""
     part = slice(start, start + gradient.shape[0])
     weights = parameters.weights[part]
     update_row(rule, weights, parameters.first_moments[part], parameters.second_moments[part], gradient)
@@ -78,7 +78,7 @@ def update_row(rule, weights, first_moments, second_moments, gradient):
 
 @compile_kernel
 def update_row_from_two(rule, weights, first_moments, second_moments, a, row_a, b, row_b):
-    """Update one row by the gradient a · row_a + b · row_b, which is never stored."""
+    """Update one row of weights by the gradient a · row_a + b · row_b, without storing it."""
     rate, decay, momentum = rule.learning_rate, rule.weight_decay, rule.momentum
     if rule.optimizer == ADAM:
         for i in range(weights.shape[0]):

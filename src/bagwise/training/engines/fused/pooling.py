@@ -1,7 +1,7 @@
-"""Poolings σ, forward and backward: of embeddings, which a head reads, and of instance scores.
+"""Poolings σ of embeddings and of instance scores, forward and backward.
 
-A value of an embedding that is zero has no gradient, because ReLU or dropout set it to zero. So gradients are written
-only where the value is not zero.
+The gradient of an embedding is needed only where its value is not zero, because zeros result from ReLU or dropout.
+Therefore gradients are written only there.
 """
 
 import math
@@ -18,7 +18,7 @@ from bagwise.training.engines.fused.optimizers import update_slice
 
 @compile_kernel
 def pool_embeddings(tables, workspace, n_bags):
-    """Fill ``pooled``."""
+    """Compute ``pooled`` from the activations and the instance weights."""
     for bag in range(n_bags):
         pooled = workspace.pooled[bag]
         pooled[:] = -np.inf if tables.pooling == MAX else 0
@@ -53,7 +53,7 @@ def pool_embeddings_backward(tables, workspace, n_bags):
 
 @compile_kernel
 def take_maximum(maxima, row):
-    """maxima = max(maxima, row); NaN stays NaN."""
+    """Compute maxima = max(maxima, row) in place; the maximum of NaN and any value is NaN."""
     for i in range(maxima.shape[0]):
         if row[i] > maxima[i] or row[i] != row[i]:
             maxima[i] = row[i]
@@ -61,7 +61,7 @@ def take_maximum(maxima, row):
 
 @compile_kernel
 def _max_backward(tables, workspace, bag, block, maxima, gradients):
-    """Equal maxima share the gradient."""
+    """Propagate the gradients of the maxima; ties share the gradient equally."""
     values = view_block(workspace.activations, tables, workspace, block)
     value_gradients = view_block(workspace.activation_gradients, tables, workspace, block)
     start, end = workspace.offsets[bag], workspace.offsets[bag + 1]
@@ -115,7 +115,7 @@ def pool_scores(tables, workspace, n_bags, n_rows, weights):
 
 @compile_kernel
 def pool_scores_backward(tables, workspace, n_bags, n_rows, parameters, rule):
-    """Propagate ``score_gradients`` to the activations and the instance weights; update the instance classifier."""
+    """Propagate ``score_gradients`` to activations and instance weights, and update the instance classifier."""
     for bag in range(n_bags):
         part = slice(workspace.offsets[bag], workspace.offsets[bag + 1])
         rows, row_gradients = workspace.instance_scores[part], workspace.instance_score_gradients[part]
@@ -136,7 +136,7 @@ def pool_scores_backward(tables, workspace, n_bags, n_rows, parameters, rule):
 
 @compile_kernel
 def _score_max_backward(rows, maxima, gradients, row_gradients):
-    """Equal maxima share the gradient."""
+    """Propagate the gradients of the maxima; ties share the gradient equally."""
     for i in range(maxima.shape[0]):
         n_equal = 0
         for k in range(rows.shape[0]):
@@ -156,7 +156,7 @@ def _score_sum_backward(rows, weights, gradients, row_gradients, weight_gradient
 
 @compile_kernel
 def _mean_probability_forward(rows, scores):
-    """Compute the scores of the mean probabilities, by logarithms."""
+    """Compute the scores of the mean probabilities in the log domain."""
     if scores.shape[0] == 1:
         scores[0] = log_sum(rows, 0) - log_sum(rows, 1)
         return
@@ -166,7 +166,7 @@ def _mean_probability_forward(rows, scores):
 
 @compile_kernel
 def _mean_probability_backward(rows, gradients, row_gradients):
-    """An instance's share of the mean probability of a class, times the gradient of its logarithm."""
+    """Compute the gradients of instance scores from the share of each instance in the mean probability of a class."""
     if gradients.shape[0] == 1:
         log_positive, log_negative = log_sum(rows, 0), log_sum(rows, 1)
         for k in range(rows.shape[0]):
@@ -186,7 +186,7 @@ def _mean_probability_backward(rows, gradients, row_gradients):
 
 @compile_kernel
 def log_sum(rows, index):
-    """Return the logarithm of the sum of a class's probabilities over the rows."""
+    """Return the logarithm of the sum over the rows of the probabilities of a class."""
     maximum, total = -np.inf, 0.0
     for k in range(rows.shape[0]):
         maximum = max(maximum, log_probability(rows[k], index))
@@ -197,7 +197,7 @@ def log_sum(rows, index):
 
 @compile_kernel
 def log_probability(scores, index):
-    """Return the log probability of a class; with a single score, index 0 is the positive class and 1 the negative."""
+    """Return the log-probability of a class; with a single score, index 0 is the positive class and 1 the negative."""
     if scores.shape[0] == 1:
         return log_sigmoid(scores[0] if index == 0 else -scores[0])
     return scores[index] - log_sum_exp(scores)

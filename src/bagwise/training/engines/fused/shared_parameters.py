@@ -1,4 +1,4 @@
-"""The parameters of a torch model and the moments of its optimizer as flat arrays, copied from torch and back."""
+"""Parameters of a torch model and moments of its optimizer as flat arrays, copied from torch and back."""
 
 import numpy as np
 import torch
@@ -8,25 +8,25 @@ from bagwise.training.engines.fused.model_tables import ParameterBuffer, Paramet
 
 
 class SharedParameters:
-    """The parameter buffer of the kernels, copied from torch; ``store`` copies it back."""
+    """Parameter buffer of the kernels, copied from torch; ``store`` copies it back."""
 
     def __init__(self, slots: list[ParameterSlot], size: int, optimizer: optim.Optimizer) -> None:
         self.parameters = [slot.parameter for slot in slots]
         self.optimizer = optimizer
         dtype = self.parameters[0].detach().numpy().dtype
         weights, *moments = (np.zeros(size, dtype) for _ in range(1 + len(self._moment_names())))
-        first = moments[0] if moments else np.zeros(size, dtype)  # SGD without momentum: written, but never stored
+        first = moments[0] if moments else np.zeros(size, dtype)  # without momentum, moments are written but not stored
         self.buffer = ParameterBuffer(weights, first, moments[1] if len(moments) > 1 else first)
         self.views = [_view_parameter(buffer, slot) for buffer in (weights, *moments) for slot in slots]
         torch._foreach_copy_(self.views, self._list_tensors())
 
     @property
     def n_steps(self) -> int:
-        """Steps that the optimizer has made, if it counts them."""
+        """Number of steps of the optimizer; 0 if the optimizer does not count them."""
         return int(self.optimizer.state[self.parameters[0]].get("step", 0))
 
     def store(self, n_steps: int) -> None:
-        """Copy weights and moments back to torch, and count the steps."""
+        """Copy weights and moments back to torch, and add ``n_steps`` to the step count of the optimizer."""
         with torch.no_grad():
             torch._foreach_copy_(self._list_tensors(), self.views)
         for parameter in self.parameters:
@@ -34,7 +34,7 @@ class SharedParameters:
                 self.optimizer.state[parameter]["step"] += n_steps
 
     def _moment_names(self) -> list[str]:
-        """Return the keys of the moments in the optimizer's state."""
+        """Return the keys of the moments in the state of the optimizer."""
         if isinstance(self.optimizer, optim.Adam):
             return ["exp_avg", "exp_avg_sq"]
         return ["momentum_buffer"] if self.optimizer.param_groups[0]["momentum"] else []
@@ -54,9 +54,9 @@ class SharedParameters:
 
 
 def _view_parameter(buffer: np.ndarray, slot: ParameterSlot) -> Tensor:
-    """View the part of the buffer that holds a parameter, in the shape of the parameter."""
+    """Return a view of a parameter in the buffer, in the shape of the parameter."""
     shape = slot.parameter.shape
     part = torch.from_numpy(buffer[slot.start : slot.start + slot.parameter.numel()])
-    if len(shape) == 4:  # a convolution: the channels of a pixel of the window are side by side
+    if len(shape) == 4:  # a convolution, stored with channels last
         return part.view(shape[0], *shape[2:], shape[1]).permute(0, 3, 1, 2)
     return part.view(shape[::-1]).T if slot.transposed else part.view(shape)

@@ -1,11 +1,11 @@
-"""SIMD operations as LLVM code, for loops that the compiler would not vectorize; and vectorized tanh and sigmoid.
+"""SIMD operations in LLVM code, for loops that the compiler does not vectorize, and vectorized tanh and sigmoid.
 
 The vector operations read and write whole vectors of ``LANES`` values, past the end of a row if its length is not a
-multiple of ``LANES``. The caller guarantees that the memory there may be read and written.
+multiple of ``LANES``. The caller must ensure that this memory can be read and written.
 
-tanh and sigmoid work in the precision of the row. In float64 they call the C library. In float32 tanh is a ratio of
-polynomials, x P(x²) / Q(x²) on |x| ≤ 8, fitted to the smallest relative error (6e-9) by reweighted least squares;
-unlike a library call, it vectorizes.
+tanh and sigmoid use the precision of the row. In float64 they call the C library. In float32 tanh is approximated by a
+ratio of polynomials, x P(x²) / Q(x²) on |x| ≤ 8, which was fitted by reweighted least squares to minimise the relative
+error (6e-9). Unlike a library call, it can be vectorized.
 """
 
 import math
@@ -21,7 +21,7 @@ from numba.np.arrayobj import make_array
 from bagwise.training.engines.fused.compilation import FASTMATH, as_python_function, compile_kernel
 from bagwise.training.engines.fused.conv_tables import LANES, VECTORS
 
-POOLING_WINDOW = 4  # values that max pooling compares, 2 × 2
+POOLING_WINDOW = 4  # number of values per 2 × 2 window of max pooling
 
 TANH_LIMIT = np.float32(8)
 P0, P1, P2, P3, P4 = np.array(
@@ -34,11 +34,12 @@ Q0, Q1, Q2, Q3, Q4 = np.array(
 
 
 def make_conv_tile(n_vectors: int) -> Any:
-    """Make a kernel: convolution, max pooling and ReLU at one pooled position, for ``n_vectors`` vectors of maps.
+    """Return a kernel for convolution, max pooling and ReLU at one pooled position, for ``n_vectors`` vectors of maps.
 
-    ``window`` = (first, across, down, kernel, length): where the first of four neighbouring windows begins in the
-    image, the distance to the next column and to the next row, the rows of a window and their length. ``weights`` holds
-    from ``start`` on the biases, then for each value of a window one row of maps; rows are ``width`` apart.
+    ``window`` is (first, across, down, kernel, length): the position in the image of the first of four neighbouring
+    windows, the distance to the next column and to the next row, and the number and length of the rows of a window.
+    From ``start`` on, ``weights`` contains the biases, and then one row of maps for each value of a window. The
+    distance between rows is ``width``.
     """
 
     @intrinsic
@@ -82,9 +83,10 @@ def make_conv_tile(n_vectors: int) -> Any:
 
 @intrinsic
 def add_products(context, total, start, target_offsets, rows, source_offsets, first, factors, row_starts, count):
-    """total[start + target_offsets[n]] += Σᵢ factors[i] · rows[row_starts[i] + source_offsets[n]], summed in registers.
+    """Compute total[start + target_offsets[n]] += Σᵢ factors[i] · rows[row_starts[i] + source_offsets[n]].
 
-    For the ``VECTORS`` vectors n = first, first + 1, …; the sum is over i < ``count``.
+    The computation is done for the ``VECTORS`` vectors n = first, first + 1, …; the sum, over i < ``count``, is
+    accumulated in registers.
     """
 
     def generate(context, builder, signature, arguments):
@@ -114,7 +116,7 @@ def add_products(context, total, start, target_offsets, rows, source_offsets, fi
 
 @intrinsic
 def load_value(context, values, index):
-    """values[index] for an index ≥ 0: Numba would check whether it counts from the end."""
+    """Return values[index] for an index ≥ 0, without Numba's check for negative indices."""
 
     def generate(context, builder, signature, arguments):
         return builder.load(builder.gep(_get_data(context, builder, signature.args[0], arguments[0]), [arguments[1]]))
@@ -124,7 +126,7 @@ def load_value(context, values, index):
 
 @intrinsic
 def store_value(context, values, index, value):
-    """values[index] = value for an index ≥ 0."""
+    """Set values[index] = value for an index ≥ 0, without Numba's check for negative indices."""
 
     def generate(context, builder, signature, arguments):
         data = _get_data(context, builder, signature.args[0], arguments[0])
@@ -161,7 +163,7 @@ def _add_constant(builder, value, constant):
 
 
 def _loop_over_window(builder, first, across, down, kernel, length):
-    """Inside loops over a window, yield the row of its weights, and the position of the pixel in all four windows."""
+    """Generate loops over a window; yield the row of the weights and the positions of the pixel in all four windows."""
     with cgutils.for_range(builder, kernel) as outer, cgutils.for_range(builder, length) as inner:
         row = _add_constant(builder, builder.add(builder.mul(outer.index, length), inner.index), 1)
         above = builder.add(builder.add(first, builder.mul(outer.index, down)), inner.index)
@@ -170,7 +172,7 @@ def _loop_over_window(builder, first, across, down, kernel, length):
 
 
 def _max_of_vectors(builder, candidates):
-    """Return the maximum, lane by lane, and its index: the first of equal values, and NaN above all, as in torch."""
+    """Return the maximum of each lane and its index; as in torch, NaN and the first of equal values take precedence."""
     byte_vector = ir.VectorType(ir.IntType(8), LANES)
     maximum, winner = candidates[0], ir.Constant(byte_vector, [0] * LANES)
     for index, candidate in enumerate(candidates[1:], start=1):
@@ -183,7 +185,7 @@ def _max_of_vectors(builder, candidates):
 
 
 def _relu(builder, value):
-    """ReLU that returns NaN for NaN."""
+    """Apply ReLU; NaN is preserved."""
     zero = ir.Constant(value.type, [0.0] * LANES)
     return builder.select(builder.fcmp_ordered("<=", value, zero), zero, value)
 
@@ -204,12 +206,13 @@ def sigmoid_row(values):
 
 
 def tanh(x):
-    """Return tanh in the precision of x; only kernels call it."""
+    """Return tanh in the precision of x; to be called by kernels only."""
     return np.tanh(x)
 
 
 def _tanh_ratio(x):
-    if x > TANH_LIMIT:  # two comparisons rather than min and max, which would lose NaN
+    """Return the approximation of tanh in float32."""
+    if x > TANH_LIMIT:  # comparisons preserve NaN, unlike min and max
         x = TANH_LIMIT
     if x < -TANH_LIMIT:
         x = -TANH_LIMIT
