@@ -2,10 +2,10 @@
 
     OMP_NUM_THREADS=1 python benchmarks/bag_kernels.py        writes benchmarks/results/bag_kernels.md
 
-Times are processor times, so that other load on the machine does not affect them; hence one thread. The whole kernel
-is computed in a separate process, whose peak memory is compared with that of a process that only generates the bags.
-The ratios are measured on a subset of the bags: all implementations are first checked against each other, then timed
-in turn, and the median is reported. The loops do the same work: each pair of bags once, with given masses.
+Times are processor times of one thread, so that other load on the machine does not affect them. The whole kernel is
+computed in a separate process, whose peak memory is compared with that of a process that only generates the bags. The
+ratios are measured on a subset of the bags: all implementations are first checked against each other, then timed in
+turn, and the median is reported. The loops do the same work: each pair of bags once, with given masses.
 """
 
 import json
@@ -31,7 +31,7 @@ RESULT = Path(__file__).parent / "results" / "bag_kernels.md"
 
 
 def draw(n_bags):
-    """Bags of standard normal instances."""
+    """Sample bags of standard normal instances."""
     draws = np.random.default_rng(0)
     sizes = draws.integers(FEWEST, MOST, size=n_bags, endpoint=True)
     return Bags(draws.normal(size=(sizes.sum(), WIDTH)), np.concatenate([[0], np.cumsum(sizes)]))
@@ -47,7 +47,7 @@ def by_product(bag, other):
 
 
 def looped(kernel):
-    """Process one pair of bags at a time."""
+    """Return an implementation that processes one pair of bags at a time."""
 
     def implementation(bags, masses):
         rows, own = list(bags), np.split(masses, bags.offsets[1:-1])
@@ -74,7 +74,7 @@ def seconds(implementation, *given):
 
 
 def ratios():
-    """Time of each implementation relative to ours, on a subset of the bags."""
+    """Return the time of each implementation relative to ours, on a subset of the bags."""
     bags = draw(PART)
     masses = SupportSets.masses(bags, GAMMA)
     expected = IMPLEMENTATIONS["differences"](bags, masses)
@@ -89,7 +89,7 @@ def ratios():
 
 
 def alone(name):
-    """Generate all bags in this process, compute the named kernel if there is one, and print time and peak memory."""
+    """Generate all bags, compute the kernel if the name is that of one, and print time and peak memory."""
     bags = draw(N_BAGS)
     spent = {}
     if kind := KERNELS.get(name):

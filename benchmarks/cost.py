@@ -3,8 +3,8 @@
     python benchmarks/cost.py            writes benchmarks/results/cost.{csv,md,png}
 
 The network is 512-256 with gated attention of 128 units. Two limits are measured in the same run: the number of
-products (multiply-adds) per second in a matrix product of the same kind, and the number of bytes read per second. No
-prediction can be faster than its products and its bytes allow.
+products (multiply-adds) per second in a matrix product of the same kind, and the number of bytes read per second. They
+are lower bounds for the time of a prediction.
 """
 
 import os
@@ -40,7 +40,7 @@ def model(width):
 
 
 def products(n_rows, width):
-    """Number of multiply-adds in one pass over ``n_rows`` rows."""
+    """Return the number of multiply-adds in one pass over ``n_rows`` rows."""
     return n_rows * (width * HIDDEN + HIDDEN * EMBEDDING + 2 * EMBEDDING * L + L + EMBEDDING)
 
 
@@ -53,7 +53,7 @@ def times(work, rounds):
 
 
 def limits():
-    """Highest products and bytes per second observed: a limit is a rate that nothing exceeds."""
+    """Return the highest observed numbers of products and bytes per second."""
     large, rates = torch.randn(1 << 25), []
     for n_rows, width in ((512, 1024), (4096, 512), (4096, 2048)):
         rows, weights = torch.randn(n_rows, width), torch.randn(width, HIDDEN)

@@ -15,7 +15,7 @@ ENDS = {"failure": "failed", "error": "failed", "skipped": "skipped"}
 
 
 def tally(cases):
-    """Number of tests by outcome."""
+    """Return the number of tests by outcome."""
     ends = Counter(next((end for tag, end in ENDS.items() if case.find(tag) is not None), "passed") for case in cases)
     return {end: ends[end] for end in ("passed", "failed", "skipped")}
 

@@ -1,17 +1,17 @@
-"""Bags larger than memory: time and memory of a prediction and of a training step, in pieces and in one pass.
+"""Bags larger than memory: time and memory of a prediction and of a training step, with streaming and in one pass.
 
     python benchmarks/huge_bags.py [ROWS.npy]      writes benchmarks/results/huge_bags.{md,csv}
 
 The rows, 1,000,000 × 1024 float32, are random numbers in a file of 4.1 GB that is created once. Implementations:
 
-    ours        the library's inference and training step: the file is read in pieces, the result is exact
-    whole       the same modules in one pass, with the graph that autograd keeps
+    ours        the library's inference and training step: the file is read in pieces, and the result is exact
+    whole       the same modules in one pass, with the whole autograd graph
     torchmil    ABMIL of torchmil 1.0.2 with the same parameters, if installed; it does not scale the features.
-                Input: the mapped rows or, as in its own data set, rows that were first read into memory
+                Input: the memory-mapped rows or, as in its own data set, rows that were first read into memory
     products    only the matrix products of the same shapes, in pieces of the same size
 
-All must give the same score before they are timed, in turn, in one process. Memory is measured in a separate process
-for each implementation. Cases that would take more than 8 GB are omitted.
+All implementations must give the same score before they are timed in turn, in one process. Memory is measured in a
+separate process for each implementation. Cases that would take more than 8 GB are omitted.
 """
 
 import argparse
@@ -47,13 +47,13 @@ from writing_results import conditions, write
 
 N_ROWS, WIDTH, WIDTHS, ATTENTION = 1_000_000, 1024, (512, 256), 128
 SIZES = (10_000, 100_000, 1_000_000)
-MOST_AT_ONCE = {"predict": 100_000, "train": 100_000}  # rows, for implementations that hold the whole bag
+MOST_AT_ONCE = {"predict": 100_000, "train": 100_000}  # rows, for implementations that need the whole bag in memory
 ROUNDS = {10_000: 9, 100_000: 3, 1_000_000: 1}
 CPU = torch.device("cpu")
 
 
 def rows_file(path):
-    """The random rows; the file is written in pieces if it does not exist."""
+    """Return the memory-mapped random rows; the file is written in pieces if it does not exist."""
     if not path.exists():
         temporary = path.with_suffix(".tmp")
         rows = np.lib.format.open_memmap(temporary, mode="w+", dtype=np.float32, shape=(N_ROWS, WIDTH))
@@ -69,7 +69,7 @@ def bag_of(rows, size):
 
 
 def model_of():
-    """Gated attention over 1024 → 512 → 256, L = 128, after a scaling that changes nothing."""
+    """Return gated attention with 1024 → 512 → 256, L = 128, after a scaling that has no effect."""
     scaling = Scaling(np.zeros(WIDTH), np.ones(WIDTH))
     encoder, pooling, head = (
         mlp((WIDTH,), WIDTHS, dropout=0.0),
@@ -82,7 +82,7 @@ def model_of():
 
 
 def torchmil_of(model):
-    """The torchmil model with the same parameters, or None."""
+    """Return the torchmil model with the same parameters, or None if torchmil is not installed."""
     try:
         from torchmil.models import ABMIL
     except ImportError:
@@ -112,7 +112,7 @@ def products(bag):
 
 
 def predicting(model):
-    """Implementations of prediction: a bag → its score, or None."""
+    """Return the implementations of prediction, which map a bag to its score or None."""
     peer = torchmil_of(model)
     implementations = {
         "ours": lambda bag: run_inference(model, bag, CPU).scores.item(),
@@ -129,7 +129,7 @@ def predicting(model):
 
 
 def training(model):
-    """Implementations of training: a bag → the gradient of its loss with respect to the parameters, flattened."""
+    """Return the implementations of training, which map a bag to the flattened gradient of its loss."""
     parameters = list(model.parameters())
 
     def step(scores_of, bag):
@@ -152,7 +152,7 @@ def fits(task, implementation, size):
 
 
 def extra_memory(task, implementation, size, path):
-    """MB in a separate process, above its memory after imports, model construction and one small bag."""
+    """Measure the extra memory (MB) of a separate process, after imports, model construction and one small bag."""
     command = [sys.executable, __file__, str(path), "--measure", json.dumps([task, implementation, size])]
     return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
@@ -172,7 +172,7 @@ def seconds(run, bag):
 
 
 def check(task, implementations, rows):
-    """Check that all agree with float64 as closely as float32 allows, and return the relative errors."""
+    """Check that all results agree with float64 within the precision of float32, and return the relative errors."""
     bag, exact, model = bag_of(rows, 20_000), bag_of(rows[:20_000].astype(np.float64), 20_000), model_of()
     whole = TASKS[task](model)["whole"]
     model.double()
@@ -187,7 +187,7 @@ def check(task, implementations, rows):
 
 
 def compare(task, rows, path):
-    """Rows of the table."""
+    """Return the rows of the table."""
     every = TASKS[task](model_of())
     errors = check(task, every, rows)
     for size in SIZES:
@@ -220,7 +220,7 @@ def main():
     if given.measure:
         measure(rows, *given.measure)
         return
-    for start in range(0, N_ROWS, 20_000):  # load into the page cache, for all implementations alike
+    for start in range(0, N_ROWS, 20_000):  # load the file into the page cache, for all implementations
         rows[start : start + 20_000].max()
     found = [row for task in TASKS for row in compare(task, rows, given.rows)]
     text = (

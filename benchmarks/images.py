@@ -3,7 +3,7 @@
     pip install torchmil==1.0.2                          for comparison; omitted if not installed
     BAGWISE_DATA=FOLDER python benchmarks/images.py      writes benchmarks/results/images.{md,csv}
 
-The network is that of the appendix (LeNet-5, attention of 128 units), trained with Adam. Implementations:
+The network is that of the appendix of the paper (LeNet-5, attention of 128 units), trained with Adam. Implementations:
 
     published   a plain torch loop in the style of the published implementation: a DataLoader with one bag per step,
                 probabilities clamped at 1e-5, and two forward passes per step, one for the loss and one for the error
@@ -19,7 +19,7 @@ turn. The results are medians over the rounds, and the ratios are medians of rat
 
 import os
 
-os.environ["OMP_NUM_THREADS"] = "1"  # before torch reads it
+os.environ["OMP_NUM_THREADS"] = "1"  # must be set before torch is imported
 
 import statistics
 import sys
@@ -46,12 +46,12 @@ except ImportError:
 
 RATE, DECAY, L = 5e-4, 1e-4, 128
 SETTINGS = [(10, 1), (50, 1), (100, 1), (10, 8)]  # mean number of images per bag, bags per step
-N_BAGS, LEARNED, ROUNDS = 50, 20, 5  # bags and epochs of the check; timed rounds
+N_BAGS, LEARNED, ROUNDS = 50, 20, 5  # bags and epochs of the check, timed rounds
 TIMED = {10: 80, 50: 24, 100: 16}  # bags per round
 
 
 class LeNet(nn.Sequential):
-    """LeNet-5 in the order of the published implementation; accepts batches of stacked bags."""
+    """LeNet-5 with the layers in the order of the published implementation; accepts batches of stacked bags."""
 
     def __init__(self):
         super().__init__(
@@ -69,7 +69,7 @@ def adam(module):
 
 
 def tensors(bags):
-    """(images, label) of each bag."""
+    """Return (images, label) of each bag."""
     images = (torch.tensor(bags.instances, dtype=torch.float32)[:, None] / 255 - 0.1307) / 0.3081
     parts = zip(bags.offsets[:-1], bags.offsets[1:], bags.labels, strict=True)
     return [(images[start:end], float(label)) for start, end, label in parts]
@@ -154,7 +154,7 @@ IMPLEMENTATIONS = {"published": Published, **({"torchmil": Torchmil} if ABMIL el
 
 
 def check(name, bags, batch_size):
-    """Exit if an implementation does not learn: its time would be meaningless."""
+    """Exit if an implementation does not learn, because its time would be meaningless."""
     torch.manual_seed(0)
     implementation = IMPLEMENTATIONS[name](bags, batch_size)
     before = roc_auc_score(bags.labels, implementation.predict_with_weights())
@@ -166,7 +166,7 @@ def check(name, bags, batch_size):
 
 
 def measure(name, bags, batch_size):
-    """(wall, processor) milliseconds per bag."""
+    """Return (wall, processor) milliseconds per bag."""
     implementation = IMPLEMENTATIONS[name](bags, batch_size)
     wall, processor = time.perf_counter(), time.process_time()
     implementation.train_for(1)
@@ -174,7 +174,7 @@ def measure(name, bags, batch_size):
 
 
 def compare(size, batch_size):
-    """Rows of the table."""
+    """Return the rows of the table."""
     bags = load_dataset("mnist-bags", n_bags=TIMED[size], mean_size=size)
     rounds = [{name: measure(name, bags, batch_size) for name in IMPLEMENTATIONS} for _ in range(ROUNDS)]
     for name in IMPLEMENTATIONS:

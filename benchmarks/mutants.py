@@ -1,11 +1,11 @@
 """Mutation test: forty small faults in the source, and whether the quick tests find each of them.
 
     python benchmarks/mutants.py            writes benchmarks/results/mutants.{md,csv}
-    python benchmarks/mutants.py 3 17       tries only these mutants, and writes nothing
+    python benchmarks/mutants.py 3 17       runs only these mutants, and writes nothing
 
 Each fault changes one expression in a copy of the repository. The tests that cover the file run there with
-``-m "not full"`` and stop at the first failure. A fault that they miss is tried again with the long tests: if only
-these find it, the quick tests lost something.
+``-m "not full"`` and stop at the first failure. If they do not find a fault, the long tests are run: a fault that only
+the long tests find shows a gap in the quick tests.
 """
 
 import os
@@ -181,7 +181,7 @@ MUTANTS = [
 
 
 def copy_repository(folder):
-    """Copy what the tests need, with links to what they only read."""
+    """Copy the folders and files that the tests need."""
     for name in COPIED:
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     for path in ROOT.iterdir():
@@ -194,19 +194,19 @@ def find_failure(folder, mutant, markers):
     tests = [folder / "tests" / path for path in mutant.tests.split()]
     options = ["-q", "-x", "-p", "no:cacheprovider", "--no-header", "--tb=no", "-m", markers]
     command = [sys.executable, "-m", "pytest", *options, *tests]
-    # The copy is found before the installed package.
+    # The copy takes precedence over the installed package.
     environment = {**os.environ, "PYTHONPATH": str(folder / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
     result = subprocess.run(list(map(str, command)), cwd=folder, env=environment, capture_output=True, text=True)
     if result.returncode == NO_TESTS:
         return ""
     if result.returncode not in (0, 1):
-        return f"error {result.returncode}"  # e.g. the tests cannot be collected any more
+        return f"error {result.returncode}"  # e.g. the tests cannot be collected
     failed = [line.split(" ")[1] for line in result.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
     return failed[0] if result.returncode else ""
 
 
 def try_mutant(folder, mutant):
-    """Return a row of the table."""
+    """Apply a mutant, run its tests, restore the file, and return a row of the table."""
     path = folder / "src" / "bagwise" / mutant.file
     source = path.read_text(encoding="utf-8")
     if source.count(mutant.before) != 1:

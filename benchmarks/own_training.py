@@ -1,4 +1,4 @@
-"""Our training loop with the given engine, a few epochs at a time, in the same manner as the peers are run."""
+"""Our training loop with a given engine, run a few epochs at a time like the other implementations."""
 
 from dataclasses import replace
 

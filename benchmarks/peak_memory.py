@@ -1,6 +1,6 @@
-"""Peak anonymous memory of a block above its start, as reported by the operating system (RssAnon).
+"""Increase of the anonymous memory within a block at its peak, as reported by the operating system (RssAnon).
 
-Pages of a mapped file are not anonymous: the system can drop them at any time.
+Pages of a memory-mapped file are not anonymous, because the system can drop them at any time.
 """
 
 import contextlib
@@ -8,17 +8,17 @@ import threading
 from pathlib import Path
 
 STATUS = Path("/proc/self/status")
-EVERY = 0.002  # seconds
+EVERY = 0.002  # seconds between samples
 
 
 def anonymous():
-    """Anonymous memory of this process in bytes."""
+    """Return the anonymous memory of this process in bytes."""
     lines = STATUS.read_text(encoding="ascii").splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("RssAnon")) * 1024
 
 
 class Peak:
-    """Bytes above the baseline; final when the block has ended."""
+    """The largest number of bytes above the baseline; it is final when the block has ended."""
 
     def __init__(self):
         self.base = self.most = anonymous()

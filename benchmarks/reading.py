@@ -1,10 +1,10 @@
-"""Reading bags for one epoch: our mapped folder compared with a DataLoader over one h5 file per bag.
+"""Reading bags for one epoch: our memory-mapped folder compared with a DataLoader over one h5 file per bag.
 
     python benchmarks/reading.py      writes benchmarks/results/reading.{md,csv}
 
 The h5 files have the layout that feature extractors write: one data set "features", in chunks of one row (as in CLAM)
-or in one block. An epoch visits all bags in a new random order and sums all their numbers, so that every row is really
-read. The sum must be the same for all implementations, and its own cost is shown. All files are in the page cache.
+or in one block. An epoch visits all bags in a new random order and sums all their numbers, so that every row is read.
+The sum must be the same for all implementations, and the cost of summing is reported. All files are in the page cache.
 """
 
 import tempfile
@@ -22,7 +22,7 @@ from bagwise.training import bags_to_tensors
 from writing_results import conditions, write
 
 WIDTH, ROUNDS = 1024, 5
-LAYOUTS = {2000: 50, 100: 500}  # rows per bag: bags
+LAYOUTS = {2000: 50, 100: 500}  # number of bags, by rows per bag
 
 
 class Files(Dataset):

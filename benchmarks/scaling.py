@@ -6,8 +6,8 @@ training      seconds of the epochs, without process start-up, on bags of featur
               process
 comparison    seconds from the first fit to the last
 
-Both variants of each are run in turn, three times; the table shows medians and their ratios. The amount of data that
-two processes exchange is computed from the number of weights: each step sums one number per weight.
+The variants of each are run in turn, three times; the table shows medians and their ratios. The amount of data that
+two processes exchange is computed from the number of parameters: each step sums one number per parameter.
 """
 
 import os
@@ -28,7 +28,8 @@ from bagwise.parallel import DaskCluster
 from bagwise.runs import Run
 from writing_results import conditions, write
 
-# A step's tensors take 16 MB: from 32 MB on, the system allocates new pages each time; fewer rows per process avoid it.
+# The tensors of a step take 16 MB. From 32 MB on, the system would allocate new pages each time, which processes with
+# fewer rows avoid.
 N_BAGS, MEAN_SIZE, WIDTH = 144, 1000, 512
 TIMES = 3
 TRAIN = ("--epochs", "3", "--batch-size", "8", "--engine", "torch", "--encoder", "projection", "--seed", "1", "--quiet")
@@ -36,7 +37,7 @@ PLAN = make_plan("musk1", {"attention": {"epochs": 15, "engine": "torch"}}, fold
 
 
 def make_bags(folder):
-    """Bags of uneven size."""
+    """Save bags of different sizes."""
     draws = np.random.default_rng(0)
     sizes = draws.integers(MEAN_SIZE // 4, 7 * MEAN_SIZE // 4, N_BAGS)
     bags = [draws.normal(0.05 * (number % 2), 1, (size, WIDTH)).astype(np.float32) for number, size in enumerate(sizes)]
@@ -44,7 +45,7 @@ def make_bags(folder):
 
 
 def train_seconds(bags, run, n_processes):
-    """Seconds of the epochs, and the number of weights."""
+    """Train, and return the seconds of the epochs and the number of parameters."""
     start = [sys.executable, "-m"]
     if n_processes > 1:
         start += ["torch.distributed.run", f"--nproc-per-node={n_processes}", "-m"]

@@ -3,7 +3,7 @@
     python benchmarks/segments.py        writes benchmarks/results/segments.md
 
 Each implementation is first checked against a loop in float64. Then all are timed in turn, so that other load on the
-machine slows all of them alike. The result is the median time of forward and backward.
+machine affects all of them equally. The result is the median time of forward and backward.
 """
 
 import platform
@@ -26,12 +26,12 @@ RESULT = Path(__file__).parent / "results" / "segments.md"
 
 
 def looped(reduce):
-    """One dense reduction per bag."""
+    """Apply one dense reduction per bag."""
     return lambda values, offsets: torch.stack([reduce(bag) for bag in values.split(offsets.diff().tolist())])
 
 
 def library(name):
-    """The segmented reduction of torch."""
+    """Apply the segmented reduction of torch."""
     return lambda values, offsets: torch.segment_reduce(values, name, offsets=offsets, axis=0)
 
 
@@ -43,7 +43,7 @@ IMPLEMENTATIONS = {
 
 
 def seconds(implementation, values, offsets, repeats):
-    """Time of one forward and backward pass."""
+    """Return the time of one forward and backward pass."""
     started = time.perf_counter()
     for _ in range(repeats):
         values.grad = None
@@ -52,7 +52,7 @@ def seconds(implementation, values, offsets, repeats):
 
 
 def measure(implementations, values, offsets):
-    """Median seconds of each implementation, timed in turn."""
+    """Return the median seconds of each implementation, timed in turn."""
     reference = implementations["loop"](values.detach().double(), offsets)
     for name, implementation in implementations.items():
         torch.testing.assert_close(
@@ -71,7 +71,7 @@ def measure(implementations, values, offsets):
 
 
 def ratio(found, name):
-    """Time of another implementation relative to ours."""
+    """Return the time of another implementation relative to ours."""
     return f"{found[name] / found['ours']:.1f}×" if name in found else "–"
 
 

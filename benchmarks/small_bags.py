@@ -4,8 +4,8 @@
     pip install --no-deps monai==1.6.1   likewise
     python benchmarks/small_bags.py      writes benchmarks/results/small_bags.{md,csv}
 
-The network is that of the appendix (256-128-64 with dropout, attention of 64 units), trained with SGD with momentum.
-Implementations:
+The network is that of the appendix of the paper (256-128-64 with dropout, attention of 64 units), trained with SGD with
+momentum. Implementations:
 
     published   a plain torch loop in the style of the published implementation: probabilities clamped at 1e-5, and two
                 forward passes per step, one for the loss and one for the error
@@ -22,7 +22,7 @@ round.
 
 import os
 
-os.environ["OMP_NUM_THREADS"] = "1"  # before torch reads it
+os.environ["OMP_NUM_THREADS"] = "1"  # must be set before torch is imported
 
 import statistics
 import sys
@@ -54,7 +54,7 @@ except ImportError:
     MILModel = None
 
 RATE, DECAY, MOMENTUM, L = 5e-4, 5e-3, 0.9, 64
-LEARNED, ROUNDS = 30, 7  # epochs of the check; timed rounds
+LEARNED, ROUNDS = 30, 7  # epochs of the check, timed rounds
 BAGS = load_dataset("musk1")
 ROWS = torch.tensor(fit_scaling(BAGS.instances, True).rows(BAGS.instances), dtype=torch.float32)
 LIST = [ROWS[start:end] for start, end in zip(BAGS.offsets[:-1], BAGS.offsets[1:], strict=True)]
@@ -133,7 +133,7 @@ class Peer:
 
 
 class Monai:
-    """MILModel, which expects images as instances: the features are the channels of one pixel."""
+    """MONAI's MILModel, which expects images as instances: the features are the channels of one pixel."""
 
     def __init__(self):
         backbone = nn.Sequential(nn.Flatten(), layers())
@@ -181,7 +181,7 @@ EPOCHS = {"fused": 40, "fused, two at once": 40}  # per round; 2 for the others
 
 
 def check(name):
-    """Exit if an implementation does not learn: its time would be meaningless."""
+    """Exit if an implementation does not learn, because its time would be meaningless."""
     torch.manual_seed(0)
     implementation = IMPLEMENTATIONS[name]()
     implementation.train_for(LEARNED)
@@ -194,7 +194,7 @@ def check(name):
 
 
 def clocked(work, n_steps):
-    """(wall, processor) microseconds per step."""
+    """Return (wall, processor) microseconds per step."""
     wall, processor = time.perf_counter(), time.process_time()
     work()
     return (time.perf_counter() - wall) / n_steps * 1e6, (time.process_time() - processor) / n_steps * 1e6

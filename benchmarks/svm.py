@@ -1,4 +1,4 @@
-"""mi-SVM and MI-SVM compared with the usual implementation, a quadratic programme in cvxopt, as ratios in one run.
+"""mi-SVM and MI-SVM compared with the usual implementation, a quadratic program in cvxopt, as ratios in one run.
 
     pip install cvxopt                   for comparison; bagwise does not need it
     python benchmarks/svm.py             writes benchmarks/results/svm.md
@@ -6,14 +6,14 @@
 The peer solves the dual of the same objective with the interior-point method of cvxopt, inside the same alternation:
 the same kernel (computed once), initialisation, update rule and stopping criterion. It is timed in two variants: with
 its bounds 0 ≤ α ≤ C as dense matrices, as in most tutorials (for Musk1 only, because they are slow), and as sparse
-matrices. Before anything is timed, all must separate the training bags equally well. Then they are timed in turn and
-the median is reported. Times are processor times, so that other load on the machine does not affect them; hence one
-thread.
+matrices. Before anything is timed, all implementations must separate the training bags equally well. Then they are
+timed in turn and the median is reported. Times are processor times of one thread, so that other load on the machine
+does not affect them.
 """
 
 import os
 
-os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before NumPy and cvxopt read it
+os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"  # set before NumPy and cvxopt are imported
 
 import platform
 import statistics
@@ -53,7 +53,7 @@ def dense_bounds(n_points):
 
 
 def separate(kernel, labels, bounds):
-    """Coefficients and intercept of the plane that minimises the objective, from the dual problem."""
+    """Return the coefficients and the intercept of the hyperplane that minimises the objective, from the dual."""
     n_points = len(labels)
     multipliers = cvxopt.solvers.qp(
         cvxopt.matrix(kernel * np.outer(labels, labels)),
@@ -70,13 +70,13 @@ def separate(kernel, labels, bounds):
 
 
 def objective(kernel, labels, coefficients, intercept):
-    """½|w|² + C Σ max(0, 1 − y f)."""
+    """Compute ½|w|² + C Σ max(0, 1 − y f)."""
     products = kernel @ coefficients
     return 0.5 * coefficients @ products + C * np.maximum(0, 1 - labels * (products + intercept)).sum()
 
 
 def peer_of_instances(bags, gamma, bounds):
-    """mi-SVM: scores of all instances, and the objective."""
+    """Return the scores of all instances and the objective of mi-SVM."""
     kernel, positive = rbf_kernel(bags.instances, gamma=gamma), bags.labels[bags.owners] == 1
     guess = np.where(positive, 1, -1)
     while True:
@@ -92,7 +92,7 @@ def peer_of_instances(bags, gamma, bounds):
 
 
 def peer_of_witnesses(bags, gamma, bounds):
-    """MI-SVM: scores of all instances, and the objective."""
+    """Return the scores of all instances and the objective of MI-SVM."""
     kernel = rbf_kernel(bags.instances, gamma=gamma)
     negative = np.flatnonzero(bags.labels[bags.owners] == 0)
     own = [np.arange(bags.offsets[bag], bags.offsets[bag + 1]) for bag in np.flatnonzero(bags.labels == 1)]
@@ -119,14 +119,14 @@ def ours(kind):
 
 
 def implementations(method, bags):
-    """Implementations by name, ours first."""
+    """Return the implementations by name, ours first."""
     kind, peer = {"MI-SVM": (MISVM, peer_of_witnesses), "mi-SVM": (MiSVM, peer_of_instances)}[method]
     forms = {"sparse": sparse_bounds} if bags.n_instances > 1000 else {"dense": dense_bounds, "sparse": sparse_bounds}
     return {"ours": ours(kind)} | {form: partial(peer, bounds=bounds) for form, bounds in forms.items()}
 
 
 def musk(name, n_instances=None):
-    """Standardised bags; the largest bags lose instances until ``n_instances`` are left."""
+    """Return standardised bags; instances are removed from the largest bags until ``n_instances`` are left."""
     bags = load_dataset(name)
     rows = fit_scaling(bags.instances, True).rows(bags.instances)
     ranks = np.arange(bags.n_instances) - bags.offsets[bags.owners]
@@ -136,7 +136,7 @@ def musk(name, n_instances=None):
 
 
 def check(bags, scores):
-    """Check that all separate the training bags, and equally well."""
+    """Check that all implementations separate the training bags equally well."""
     aucs = [roc_auc_score(bags.labels, np.maximum.reduceat(own, bags.offsets[:-1])) for own in scores]
     if min(aucs) < 0.8 or max(aucs) - min(aucs) > 0.02:
         sys.exit(f"the implementations do not agree: AUC on the training bags {aucs}")
@@ -149,7 +149,7 @@ def seconds(implementation, *arguments):
 
 
 def measure(method, bags, rounds):
-    """Part of a row of the table."""
+    """Return part of a row of the table."""
     gamma, runs = 1 / bags.instance_shape[0], implementations(method, bags)
     (function, reached), *peers = (run(bags, gamma) for run in runs.values())
     check(bags, [function(bags.instances), *(scores for scores, _ in peers)])

@@ -1,11 +1,11 @@
-"""MI-SVM on data of the size of the paper's tissue sets: one fit with its hyper-parameter search, in minutes.
+"""MI-SVM on data of the size of the paper's histology data sets: minutes for a fit with its hyperparameter search.
 
     python benchmarks/svm_scale.py       writes benchmarks/results/svm_scale.md
 
-The bags of each data set are halved at random, stratified (the groups of breast cancer, which are the slides that its
-images were cut from, stay together). On one half C and γ are searched by 3-fold cross-validation and the best model is
-refitted, with the kernel approximated by landmarks; the other half is scored. Then the halves swap roles. The exact
-kernel is fitted once per half, with the parameters found, to show what the approximation costs.
+The bags of each data set are split at random into two stratified halves (the groups of breast cancer, which are the
+slides that its images were cut from, are not split). On one half, C and γ are searched by 3-fold cross-validation and
+the best model is refitted, with the kernel approximated by landmarks; the other half is scored. Then the halves are
+exchanged. The exact kernel is fitted once per half, with the parameters found, to show the effect of the approximation.
 """
 
 import os
@@ -36,7 +36,7 @@ def folds(bags, n_folds, seed):
 
 
 def search(bags):
-    """Grid search for C and γ with three folds, scored by AUC; γ is around one over the number of pixels."""
+    """Return a grid search for C and γ with three folds, scored by AUC; γ is around one over the number of pixels."""
     width = int(np.prod(bags.instance_shape))
     grid = {"C": GRID["C"], "gamma": [factor / width for factor in GRID["factor"]]}
     model = MISVM(components=COMPONENTS, class_weight="balanced", calibration=0, random_state=1)
@@ -44,7 +44,7 @@ def search(bags):
 
 
 def timed_scores(model, learned, held):
-    """Seconds to fit, seconds to score, and the AUC on the held-out bags."""
+    """Return the seconds to fit, the seconds to score, and the AUC on the held-out bags."""
     started = time.perf_counter()
     model.fit(learned, learned.labels)
     fitted = time.perf_counter()
@@ -53,7 +53,7 @@ def timed_scores(model, learned, held):
 
 
 def measure(name):
-    """Rows of the table."""
+    """Return the rows of the table."""
     bags = load_dataset(name)
     for number, (kept, held) in enumerate(folds(bags, 2, seed=1)):
         learned, tested = bags[kept], bags[held]

@@ -2,10 +2,10 @@
 
     python benchmarks/viewer.py        needs chromium and playwright
 
-first drawn    from the load event of the page until the map of the bag is painted, with the data of the run already
-               open, as for a user who was first shown the list; median of five loads
+first drawn    time from the load event of the page until the map of the bag is painted; the data of the run are
+               already open, as for a user who comes from the list of bags; median of five loads
 frames         time between two frames while the map is dragged and zoomed for a few seconds
-server         anonymous memory (RssAnon) before the first page, and after every layer was requested
+server         anonymous memory (RssAnon) before the first page, and after all layers were requested
 """
 
 import re
@@ -36,7 +36,7 @@ FRAMES = """async () => {
 
 
 def bag(tiles, columns, label, draws):
-    """Tiles on a grid; those near the centre carry the signal of the label."""
+    """Return the features and positions of tiles on a grid; the label shifts the features near the centre."""
     places = np.stack([np.arange(tiles) % columns, np.arange(tiles) // columns], axis=1)
     features = draws.normal(size=(tiles, WIDTH)).astype(np.float32)
     distances = np.hypot(*(places - places.mean(axis=0)).T)
@@ -45,7 +45,7 @@ def bag(tiles, columns, label, draws):
 
 
 def make_run(folder):
-    """A run whose first test bag is the large one."""
+    """Train a run whose first test bag is the large one, and return its folder."""
     draws = np.random.default_rng(0)
     made = [
         bag(TILES if number == 0 else 400, COLUMNS if number == 0 else 20, number % 2, draws) for number in range(30)
@@ -65,7 +65,7 @@ def make_run(folder):
 
 
 def held(process):
-    """Megabytes of anonymous memory."""
+    """Return the anonymous memory of a process in megabytes."""
     status = Path(f"/proc/{process.pid}/status").read_text(encoding="utf-8")
     return int(re.search(r"RssAnon:\s+(\d+) kB", status)[1]) / 1024
 

@@ -1,4 +1,4 @@
-"""Write the results of a benchmark with their conditions: as a Markdown table and as a csv file."""
+"""Writing the results of a benchmark and the versions and hardware used, as a Markdown table and a csv file."""
 
 import csv
 import platform
@@ -12,7 +12,7 @@ PROCESSORS = Path("/proc/cpuinfo")
 
 
 def conditions(*more):
-    """Versions, processor and number of threads, separated by commas."""
+    """Return versions, processor and number of threads, separated by commas."""
     names = [line.split(":")[1].strip() for line in _lines(PROCESSORS) if line.startswith("model name")]
     processor = f"{len(names)} × {names[0]}" if names else platform.machine()
     parts = [f"torch {torch.__version__}", f"NumPy {np.__version__}", f"Python {platform.python_version()}", processor]
@@ -25,7 +25,7 @@ def _lines(path):
 
 
 def write(name, title, text, rows):
-    """Write ``rows``, dictionaries with the same keys, which are the columns."""
+    """Write ``rows``, which are dictionaries with the same keys; the keys are the columns."""
     FOLDER.mkdir(exist_ok=True)
     columns = list(rows[0])
     lines = [f"# {title}", "", text, "", f"| {' | '.join(columns)} |", f"|{' --- |' * len(columns)}"]

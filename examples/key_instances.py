@@ -1,6 +1,6 @@
-"""Measure whether weights point at the instances that made a bag positive: python examples/key_instances.py
+"""Measure how well weights identify the key instances: python examples/key_instances.py
 
-The needles data set includes labels of its shifted instances. No estimator reads them; they are for evaluation only.
+The needles data set includes labels of its shifted instances, which are used for evaluation only.
 """
 
 from bagwise import load_dataset

@@ -13,7 +13,7 @@ with Path("molecules.csv").open("w", newline="") as file:
     table.writerow(["molecule", "active", "length", "width", "charge"])
     for number in range(60):
         shapes = rng.normal(size=(rng.integers(3, 9), 3))
-        shapes[0] += 2 * (number % 2)  # one shape of an active molecule differs
+        shapes[0] += 2 * (number % 2)  # the first shape of an active molecule is shifted
         table.writerows([f"molecule {number}", number % 2, *shape.round(4)] for shape in shapes)
 
 methods = {"extra trees": {}, "MI-SVM": {"C": 10.0}, "minimax kernel": {}}

@@ -1,11 +1,11 @@
-"""The results of a run beside those that are committed, in the files of one experiment.
+"""Merge the results of a run into the committed files of an experiment.
 
-    python experiments/join.py breast reproduction/breast     writes the files of experiments/breast anew
-    python experiments/join.py breast                         the same with no new numbers, where the form has changed
+    python experiments/join.py breast reproduction/breast     merges a run into the files of experiments/breast
+    python experiments/join.py breast                         writes the same numbers again, after a change of format
 
-A number of the run replaces the committed one unless more fits stand behind that; all others stay as they were, because
-the units of earlier runs were not kept. Those of this run are kept in ``units.zip``: a test makes its numbers from them
-again, and unpacked into a folder they are what ``bagwise reproduce`` goes on from.
+A result of the run replaces the committed result, unless the latter is based on more fits. All other results are
+unchanged, because the units of earlier runs were not stored. The units of this run are stored in ``units.zip``: a test
+computes the results from them again, and ``bagwise reproduce`` can resume from the unpacked folder.
 """
 
 import csv
@@ -32,11 +32,11 @@ from bagwise.paper import (
 )
 
 UNITS = "units.zip"
-MOMENT = (1980, 1, 1, 0, 0, 0)  # of every file in an archive, so that the same units give the same bytes
+MOMENT = (1980, 1, 1, 0, 0, 0)  # time of every file in an archive, so that the same units give the same bytes
 
 
 def main(name: str, place: Path | None) -> None:
-    """Write the joined files of an experiment."""
+    """Write the merged files of an experiment."""
     home, recipe = Path(__file__).parent / name, RECIPES[name]
     settings = apply_all_protocols(recipe.settings(1, False))
     order = list(dict.fromkeys(method for setting in settings for method in setting.methods))
@@ -53,7 +53,7 @@ def main(name: str, place: Path | None) -> None:
 
 
 def rows(path: Path) -> list[dict[str, str]]:
-    """The lines of a table; none where there is no table yet."""
+    """Return the rows of a csv file; none if the file does not exist."""
     if not path.exists():
         return []
     with path.open(encoding="utf-8", newline="") as stream:
@@ -61,7 +61,7 @@ def rows(path: Path) -> list[dict[str, str]]:
 
 
 def committed_results(home: Path) -> list[Result]:
-    """The numbers of results.csv, as they were when it was written."""
+    """Return the results in results.csv."""
 
     def number(text: str) -> float | None:
         return float(text) if text else None
@@ -84,7 +84,7 @@ def committed_results(home: Path) -> list[Result]:
 
 
 def joined(before: list[Result], found: list[Result], order: list[str]) -> list[Result]:
-    """One result for each number: the one with more fits behind it, of equals the one that was found now."""
+    """Return one result per table, column and method: that with more fits, or the new one if both have as many."""
     every = {(each.table, each.column, each.method): each for each in before}
     for each in found:
         old = every.get((each.table, each.column, each.method))
@@ -95,7 +95,7 @@ def joined(before: list[Result], found: list[Result], order: list[str]) -> list[
 
 
 def joined_fits(before: list[dict[str, str]], found: Iterator[dict[str, Any]]) -> list[dict[str, Any]]:
-    """A line for each fit; one that was made again is as it was made now."""
+    """Return one row per fit; new fits replace earlier ones."""
     names = ("setting", "draw", "method", "repeat", "fold")
     every = {tuple(str(row[name]) for name in names): dict(row) for row in before}
     every |= {tuple(str(row[name]) for name in names): row for row in found}
@@ -103,7 +103,7 @@ def joined_fits(before: list[dict[str, str]], found: Iterator[dict[str, Any]]) -
 
 
 def pack(place: Path, target: Path) -> None:
-    """Plans, environments and units of a run in one archive."""
+    """Write the plans, environments and units of a run to an archive."""
     with (
         write_atomically(target) as draft,
         zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive,

@@ -59,18 +59,18 @@ def command(*arguments: str | Path) -> list[str]:
     return [sys.executable, "-m", "bagwise", *map(str, arguments)]
 
 
-def refused(result: subprocess.CompletedProcess[str]) -> str:
+def read_error(result: subprocess.CompletedProcess[str]) -> str:
     """The message of a refusal: exit code 2, nothing on standard output, no traceback."""
     assert result.returncode == 2, result
     assert "Traceback" not in result.stderr
     return " ".join(result.stderr.split())
 
 
-def refusal(*arguments: str | Path, cwd: Path) -> str:
+def run_rejected(*arguments: str | Path, cwd: Path) -> str:
     """The message of a command that is refused, and prints nothing else."""
     result = bagwise(*arguments, cwd=cwd)
     assert result.stdout == ""
-    return refused(result)
+    return read_error(result)
 
 
 def run_quietly(*arguments: str | Path, cwd: Path) -> str:

@@ -20,7 +20,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # … also with the commands that
 
 
 @pytest.fixture(autouse=True)
-def _fixed_draws():
+def _fixed_seed():
     torch.manual_seed(5)
 
 

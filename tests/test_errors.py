@@ -1,4 +1,4 @@
-"""``InputError`` and the translation of errors of other libraries."""
+"""``InputError``, and the conversion of other exceptions to it."""
 
 from pathlib import Path
 

@@ -1,7 +1,7 @@
-"""Print a pip constraint with the lowest declared version of every direct dependency.
+"""Print pip constraints with the lowest declared version of every direct dependency.
 
 `make test-lowest` installs bagwise under these constraints, so that the minimum versions in pyproject.toml are tested.
-PyTorch alone is pinned as in constraints.txt: older releases have no CPU build on every platform.
+Only PyTorch is pinned as in constraints.txt: older releases do not have a CPU build for every platform.
 """
 
 import re
@@ -13,7 +13,7 @@ REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)(\[[\w,]+\])?>=(?P<version>[\w.]+)")
 
 
 def lowest_versions(project: dict, constraints: str) -> list[str]:
-    """Return one `name==version` line per direct dependency, those of all extras included."""
+    """Return one `name==version` line per direct dependency, including those of all extras."""
     extras = project["optional-dependencies"].values()
     pins = {}
     for requirement in sum(extras, project["dependencies"]):

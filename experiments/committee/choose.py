@@ -1,15 +1,16 @@
-"""Selects the members of ``Committee`` on three data sets that are not part of Table 1.
+"""Select the members of ``Committee`` on three data sets that are not part of Table 1.
 
     python experiments/committee/choose.py FOLDER     resumes if interrupted; writes candidates.csv beside this file
 
-The rule, fixed before any result was seen:
+The rule was fixed before any result was known:
 
-members     Every method of Table 1's recipe that supports several classes, with the parameters of that recipe; of the
-            networks, the two of the paper, with the most frequent learning rate and weight decay of the appendix.
-candidates  Every committee of three, four or five of them: the mean of their probabilities.
+members     All methods in the recipe of Table 1 that support several classes, with the parameters of that recipe; of
+            the networks, only the two of the paper, with the most frequent learning rate and weight decay of the
+            appendix.
+candidates  All committees of three, four or five members, which predict the mean of the members' probabilities.
 criterion   Mean error + mean loss over held-out bags, as in ``Selected`` and in the paper's choice of the epoch:
             the mean over the repeats of five folds, then over the data sets, all with the same weight.
-selected    The committee with the lowest criterion; among equal ones, the one with fewer members.
+selected    The committee with the lowest criterion; in case of ties, the one with fewer members.
 """
 
 import csv
@@ -25,16 +26,16 @@ from bagwise.io import write_atomically
 from bagwise.paper import TABLE1_SELECTION, make_table1_network
 from bagwise.targets import clip_log
 
-REPEATS = {"ucsb-breast": 2, "newsgroups-1": 2, "brown-creeper": 1}  # more where bags are few
+REPEATS = {"ucsb-breast": 2, "newsgroups-1": 2, "brown-creeper": 1}  # more repeats for data sets with few bags
 CLASSICAL = ("extra trees", "naive", "MI-Kernel", "minimax kernel", "mi-Graph", "miVLAD", "miFV")
 NETWORKS = ("attention", "gated attention")
 SIZES = (3, 4, 5)
 
-Held = list[tuple[np.ndarray, np.ndarray]]  # of each split: targets, and (n_members, n_bags, n_classes) probabilities
+Held = list[tuple[np.ndarray, np.ndarray]]  # per split: targets, and (n_members, n_bags, n_classes) probabilities
 
 
 def held_out(folder: Path, data: str) -> Held:
-    """The predictions of every member for the held-out bags of a data set."""
+    """Return the predictions of every member for the held-out bags of a data set."""
     members: dict[str, dict[str, Any]] = {
         **{name: {} for name in CLASSICAL},
         **dict.fromkeys(NETWORKS, make_table1_network("musk1", quick=False)),
@@ -53,7 +54,7 @@ def held_out(folder: Path, data: str) -> Held:
 
 
 def evaluate_committee(held: Held, chosen: tuple[int, ...]) -> tuple[float, float]:
-    """Accuracy and log loss of a committee over the bags of a set."""
+    """Return the accuracy and the log loss of a committee over the bags of a data set."""
     rights, losses = [], []
     for targets, probabilities in held:
         mean = probabilities[list(chosen)].mean(axis=0)
@@ -63,7 +64,7 @@ def evaluate_committee(held: Held, chosen: tuple[int, ...]) -> tuple[float, floa
 
 
 def row(sets: dict[str, Held], chosen: tuple[int, ...]) -> dict[str, Any]:
-    """A line of the table: a committee, its criterion, and what it is made of."""
+    """Return a row of the table: a committee, its criterion, and the metrics it is computed from."""
     names = [*CLASSICAL, *NETWORKS]
     found = {data: evaluate_committee(held, chosen) for data, held in sets.items()}
     accuracy, loss = np.mean(list(found.values()), axis=0).tolist()
@@ -80,7 +81,7 @@ def main() -> None:
     sets = {data: held_out(Path(sys.argv[1]), data) for data in REPEATS}
     numbers = range(len(CLASSICAL) + len(NETWORKS))
     committees = [row(sets, chosen) for size in SIZES for chosen in combinations(numbers, size)]
-    committees.sort(key=lambda each: each["criterion"])  # stable: of equals the smaller stays first
+    committees.sort(key=lambda each: each["criterion"])  # stable: in case of ties, the smaller committee is first
     alone = [row(sets, (number,)) for number in numbers]
     with write_atomically(Path(__file__).parent / "candidates.csv") as draft, draft.open("w", newline="") as stream:
         writer = csv.DictWriter(stream, alone[0])

@@ -12,14 +12,16 @@ from typing import Any, TypeVar
 
 from bagwise.errors import InputError
 
-MAX_VALUE_LENGTH = 60  # characters of a value that an error message shows
-MAX_CHOICES = 30
+MAX_VALUE_LENGTH = 60  # characters of a value in an error message
+MAX_CHOICES = 30  # names that an error message lists
 
 Value = TypeVar("Value")
 
 
 def check_whole_number(name: str, value: Any, minimum: int) -> int:
-    """Return the value as an int. NumPy integers are accepted; 3.0, "3" and True are not.
+    """Check that a value is a whole number and return it as an int.
+
+    NumPy integers are accepted; 3.0, "3" and True are not.
 
     Parameters
     ----------
@@ -53,7 +55,7 @@ def check_whole_number(name: str, value: Any, minimum: int) -> int:
 def check_real_number(
     name: str, value: Any, minimum: float | None = None, above: float | None = None, below: float | None = None
 ) -> float:
-    """Return the value as a finite float within the bounds.
+    """Check that a value is a finite number within bounds and return it as a float.
 
     Parameters
     ----------
@@ -61,12 +63,12 @@ def check_real_number(
         Name of the argument, for the error message.
     value : object
         Value to check.
-    minimum : float, optional
-        Smallest valid value.
-    above : float, optional
-        Exclusive lower bound.
-    below : float, optional
-        Exclusive upper bound.
+    minimum : float or None, default=None
+        Smallest valid value; None means no minimum.
+    above : float or None, default=None
+        Exclusive lower bound; None means no bound.
+    below : float or None, default=None
+        Exclusive upper bound; None means no bound.
 
     Returns
     -------
@@ -100,7 +102,9 @@ def check_real_number(
 
 
 def check_bool(name: str, value: Any) -> bool:
-    """Return the value as a bool. Strings and numbers are rejected, because ``bool("no")`` is True.
+    """Check that a value is a boolean and return it as a bool.
+
+    Strings and numbers are rejected, because ``bool("no")`` is True.
 
     Parameters
     ----------
@@ -116,7 +120,7 @@ def check_bool(name: str, value: Any) -> bool:
     Raises
     ------
     InputError
-        If the value is neither a Python nor a NumPy bool.
+        If the value is neither a Python bool nor a NumPy bool.
 
     Examples
     --------
@@ -124,7 +128,7 @@ def check_bool(name: str, value: Any) -> bool:
     Traceback (most recent call last):
     bagwise.errors.InputError: standardize is 'no' (str); it must be True or False
     """
-    # np.bool_ is recognised without importing NumPy, which would slow down the start of every command
+    # np.bool_ is detected without an import of NumPy, which would slow down the start of every command
     is_numpy_bool = getattr(value, "shape", None) == () and getattr(value.dtype, "kind", "") == "b"
     if not (isinstance(value, bool) or is_numpy_bool):
         raise InputError(f"{name} is {describe_value(value)}; it must be True or False")
@@ -132,21 +136,21 @@ def check_bool(name: str, value: Any) -> bool:
 
 
 def choose_by_name(name: str, table: Mapping[str, Value], what: str) -> Value:
-    """Look up a name that a user typed.
+    """Return the value of a name that was given by a user.
 
     Parameters
     ----------
     name : str
-        Name in any spelling that ``canonicalize_name`` accepts.
+        Name to look up. Case is ignored, and spaces, hyphens and underscores are equivalent.
     table : mapping of str to object
-        Valid names and their values.
+        Value of each valid name.
     what : str
-        What the name stands for, for the error message.
+        What the name refers to, such as "pooling", for the error message.
 
     Returns
     -------
     object
-        Value of the name.
+        The value of the name.
 
     Raises
     ------
@@ -167,7 +171,7 @@ def choose_by_name(name: str, table: Mapping[str, Value], what: str) -> Value:
 
 
 def canonicalize_name(name: str) -> str:
-    """Return a name in lower case with single spaces instead of hyphens, underscores and repeated spaces.
+    """Return a name in lower case, with hyphens, underscores and repeated spaces replaced by single spaces.
 
     >>> canonicalize_name("Gated_Attention")
     'gated attention'
@@ -193,7 +197,7 @@ def suggest_name(name: str, choices: Iterable[str]) -> str:
 
 
 def describe_value(value: Any) -> str:
-    """Format a value for an error message: a number as it is, anything else with its type."""
+    """Format a value for an error message: a number without its type, anything else with its type."""
     text = repr(value)
     text = text if len(text) <= MAX_VALUE_LENGTH else f"{text[:MAX_VALUE_LENGTH]}…"
     return str(value) if _is_number(value, numbers.Real) else f"{text} ({type(value).__name__})"

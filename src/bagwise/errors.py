@@ -1,32 +1,39 @@
-"""``InputError``, the exception for mistakes that the user can fix, and how errors of other libraries become one."""
+"""``InputError``, the exception for errors that the user can fix, and the conversion of other exceptions to it."""
 
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
-MAX_REASON_LENGTH = 200  # characters of another library's message that are kept
+MAX_REASON_LENGTH = 200  # characters; longer messages of other libraries are cut
 
 
 class InputError(ValueError):
     """Invalid input. The message states where the problem is, what is wrong, and how to fix it.
 
-    It is a ``ValueError``, so ``except ValueError`` works as anywhere in Python. The command line prints its message
-    as one paragraph and exits with code 2; any other exception is a bug and keeps its traceback.
+    It is a subclass of ``ValueError``. The command line prints its message as one paragraph and exits with code 2; an
+    unexpected exception keeps its traceback.
     """
 
 
 @contextlib.contextmanager
 def translate_errors(path: Path, problem: str, fix: str) -> Iterator[None]:
-    """Turn any exception raised in the block into an ``InputError`` about a file; an ``InputError`` passes unchanged.
+    """Convert any exception raised in the block to an ``InputError`` that names a file.
+
+    An ``InputError`` is not changed.
 
     Parameters
     ----------
     path : Path
         File that is being read.
     problem : str
-        What is wrong with the file if the block fails.
+        Description of the problem, if the block fails.
     fix : str
-        What the user should do about it.
+        What the user should do to fix it.
+
+    Raises
+    ------
+    InputError
+        If the block raises an exception; the message contains the first line of its message.
 
     Examples
     --------

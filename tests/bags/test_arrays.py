@@ -1,4 +1,4 @@
-"""Conversion into arrays: native byte order, read-only, and no copy where none is needed."""
+"""Conversion to arrays: native byte order, read-only, and not copied if possible."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Bags: packed, immutable, and a selection equals the list of the same bags."""
+"""Bags are packed and immutable, and selections equal those of a list of bags."""
 
 import copy
 import pickle
@@ -25,7 +25,7 @@ layouts = st.lists(st.integers(1, 6), min_size=1, max_size=9)
 
 
 def make_bags(sizes):
-    """Bags with all metadata, every value distinct, so that no mix-up goes unnoticed."""
+    """Return bags with all metadata and distinct values, so that the tests detect values in a wrong place."""
     n_bags, n_instances = len(sizes), sum(sizes)
     return Bags(
         instances=np.arange(2.0 * n_instances).reshape(n_instances, 2),
@@ -39,7 +39,7 @@ def make_bags(sizes):
 
 
 def as_list(bags):
-    """Return bags as a plain list: for each bag, its part of every field."""
+    """Return bags as a list with the values of every field for each bag."""
     parts = []
     for bag in range(len(bags)):
         start, end = bags.offsets[bag], bags.offsets[bag + 1]
@@ -62,7 +62,7 @@ def test_bags_have_the_sizes_and_rows_they_were_built_from():
     assert [bag.tolist() for bag in bags] == [part["instances"] for part in as_list(bags)]
 
 
-def test_name_is_the_name_of_a_bag_or_its_number():
+def test_name_is_the_name_of_a_bag_or_its_index():
     assert make_bags([1, 2]).name(1) == "bag 1"
     assert Bags.from_list([[[0.0]], [[1.0]]]).name(1) == "1"
 
@@ -124,7 +124,7 @@ def test_bags_leave_the_arrays_of_the_caller_writeable():
 KEYS = {
     "list": ([3, 0, 3], [3, 0, 3]),
     "array": (np.array([4, 2]), [4, 2]),
-    "negative numbers": ([-1, -5], [4, 0]),
+    "negative integers": ([-1, -5], [4, 0]),
     "slice": (slice(1, 4), [1, 2, 3]),
     "slice with a step": (slice(None, None, 2), [0, 2, 4]),
     "negative step": (slice(None, None, -1), [4, 3, 2, 1, 0]),
@@ -148,7 +148,7 @@ def test_bags_selection_by_every_kind_of_key_equals_that_of_a_list(name, form):
 
 @laws
 @given(layouts, st.data())
-def test_bags_selection_by_numbers_equals_that_of_a_list(sizes, data):
+def test_bags_selection_by_integers_equals_that_of_a_list(sizes, data):
     bags = make_bags(sizes)
     rows = data.draw(st.lists(st.integers(-len(sizes), len(sizes) - 1), max_size=12))
     assert as_list(bags[rows]) == [as_list(bags)[row] for row in rows]
@@ -198,14 +198,14 @@ def test_bags_selection_of_consecutive_bags_copies_nothing(key):
 
 
 def count_resident_bytes(file):
-    """Return how many bytes of a memory-mapped file this process has touched."""
+    """Return how many bytes of a memory-mapped file are in memory."""
     mappings = re.split(r"(?m)^(?=[0-9a-f]+-[0-9a-f]+ )", Path("/proc/self/smaps").read_text())
     return sum(1024 * int(re.search(r"Rss: +(\d+) kB", text)[1]) for text in mappings if str(file) in text)
 
 
 @pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="only Linux lists the memory of mapped files")
 def test_bags_selection_reads_only_the_chosen_rows_of_a_memory_mapped_file(tmp_path):
-    rows, width = 1 << 20, 64  # 256 MB of holes
+    rows, width = 1 << 20, 64  # a sparse file of 256 MB
     instances = np.memmap(tmp_path / "instances.npy", dtype=np.float32, mode="w+", shape=(rows, width))
     instances[5000] = 7.0
     bags = Bags.trusted(instances=instances, offsets=np.arange(0, rows + 1, 1024))
@@ -347,10 +347,10 @@ EMPTY_BAGS = {
 @pytest.mark.parametrize("case", EMPTY_BAGS)
 def test_from_list_names_an_empty_bag(case):
     bags, empty = EMPTY_BAGS[case]
-    with pytest.raises(InputError, match=f"bag {empty} is without instances; drop empty bags"):
+    with pytest.raises(InputError, match=f"bag {empty} has no instances; drop empty bags"):
         Bags.from_list(bags)
     names = ["a", "b", "c"][: len(bags)]
-    with pytest.raises(InputError, match=f"bag '{names[empty]}' is without instances"):
+    with pytest.raises(InputError, match=f"bag '{names[empty]}' has no instances"):
         Bags.from_list(bags, names=names)
 
 
@@ -382,7 +382,7 @@ def test_from_list_rejects_an_empty_list():
 
 
 @pytest.mark.parametrize("bags", [[[[1.0]], np.zeros((0, 1))], [[[1.0]], [[1.0, 2.0]]], [[[1.0]], [[np.nan]]]])
-def test_from_list_raises_input_error_for_too_few_names_whatever_else_is_wrong(bags):
+def test_from_list_raises_input_error_for_too_few_names_and_another_error(bags):
     with pytest.raises(InputError):
         Bags.from_list(bags, names=["a"])
 

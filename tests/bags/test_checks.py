@@ -1,4 +1,4 @@
-"""Validation of Bags: every error names the field or the bag, and states how to fix it."""
+"""Validation of Bags: every error message names the field or the bag, and a fix."""
 
 from decimal import Decimal
 
@@ -57,14 +57,14 @@ def test_check_layout_names_the_bag_at_which_offsets_decrease(dtype):
 
 
 def test_check_sizes_names_empty_bags():
-    with pytest.raises(InputError, match="bag 'b' is without instances; drop empty bags before building Bags"):
+    with pytest.raises(InputError, match="bag 'b' has no instances; drop empty bags before creating Bags"):
         make_bags((2, 0, 3), names=np.array(["a", "b", "c"]))
-    with pytest.raises(InputError, match="bag 0, bag 2 are without instances"):
+    with pytest.raises(InputError, match="bag 0, bag 2 have no instances"):
         make_bags((0, 5, 0))
 
 
 def test_check_sizes_names_at_most_five_empty_bags():
-    with pytest.raises(InputError, match="bag 1, bag 2, bag 3, bag 4, bag 5 and 2 more are without"):
+    with pytest.raises(InputError, match="bag 1, bag 2, bag 3, bag 4, bag 5 and 2 more have no"):
         make_bags((1, 0, 0, 0, 0, 0, 0, 0))
 
 
@@ -182,16 +182,14 @@ def test_check_metadata_names_the_bag_of_a_label_that_is_not_finite(field):
     ids=str,
 )
 def test_get_column_kind_rejects_mixed_and_other_types_and_lists_the_valid_ones(field, values, shown):
-    with pytest.raises(
-        InputError, match=f"^{field} are {shown}; give strings, whole numbers, numbers or booleans, all"
-    ):
+    with pytest.raises(InputError, match=f"^{field} are {shown}; give strings, integers, floats or booleans, all"):
         make_bags(**{field: values})
 
 
 @for_labels_and_groups
 @pytest.mark.parametrize("values", [np.array([1, 2**63], dtype=np.uint64), np.array([-(2**63) - 1, 0], dtype=object)])
-def test_get_column_kind_rejects_whole_numbers_beyond_int64(field, values):
-    with pytest.raises(InputError, match=f"{field} contain whole numbers beyond the range of int64; give them as"):
+def test_get_column_kind_rejects_integers_beyond_int64(field, values):
+    with pytest.raises(InputError, match=f"{field} contain integers beyond the range of int64; give them as"):
         make_bags(**{field: values})
 
 

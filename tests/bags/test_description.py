@@ -1,4 +1,4 @@
-"""Summaries of bags: the numbers are right, and text from the data never becomes HTML."""
+"""Summaries of bags: the numbers are correct, and text from the data is escaped in HTML."""
 
 import numpy as np
 import pytest

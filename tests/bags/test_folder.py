@@ -1,4 +1,4 @@
-"""The folder of bags: read back as written; damage, forgeries and inconsistent bags are rejected."""
+"""Folders of bags are read as written; damaged or forged files and inconsistent bags are rejected."""
 
 import numpy as np
 import pytest
@@ -36,15 +36,15 @@ def test_bag_writer_has_space_in_the_header_for_a_million_rows(tmp_path):
 @pytest.mark.parametrize(
     ("second", "message"),
     [
-        ({"instances": np.zeros((0, 2)), "name": "b"}, "bag 'b' is without instances"),
+        ({"instances": np.zeros((0, 2)), "name": "b"}, "bag 'b' has no instances"),
         (
             {"instances": np.zeros((1, 3)), "name": "b"},
-            r"bag 'b' has instances of shape \(3,\), but the bags before have \(2,\)",
+            r"bag 'b' has instances of shape \(3,\), but the previous bags have \(2,\)",
         ),
         ({"instances": np.full((1, 2), np.nan), "name": "b"}, "bag 'b' has 2 values that are NaN"),
         (
             {"instances": np.zeros((1, 2)), "name": "b", "label": 1},
-            r"bag 'b' has \['label', 'name'\], but the bags before have \['name'\]",
+            r"bag 'b' has \['label', 'name'\], but the previous bags have \['name'\]",
         ),
         ({"instances": np.zeros((1, 2)), "name": "b", "colour": 1}, "bags have no colour"),
         (
@@ -104,7 +104,7 @@ FIELDS = ("instances", "offsets", *OPTIONAL)
 
 
 def make_bags(**changes):
-    """Three bags with all metadata."""
+    """Return three bags with all metadata."""
     fields = {
         "labels": np.array(["a", 'b,\n"c"', "ü"]),
         "names": np.array(["one", "two", "=three"]),

@@ -12,7 +12,7 @@ from unchecked import unchecked
 
 
 def make_frame(**changes):
-    """Three bags with interleaved rows."""
+    """Return a data frame of three bags with interleaved rows."""
     columns = {
         "id": ["b", "a", "b", "c", "a", "b"],
         "y": [1, 0, 1, 1, 0, 1],
@@ -54,7 +54,7 @@ def test_from_frame_ignores_the_index_of_the_frame():
     assert pack(shuffled).instances.tolist() == pack(make_frame()).instances.tolist()
 
 
-def test_from_frame_takes_columns_that_are_not_named_as_features():
+def test_from_frame_uses_columns_without_a_role_as_features():
     bags = Bags.from_frame(make_frame().drop(columns=["patient"]), bag="id")
     assert bags.instance_shape == (4,)
     assert bags.labels is None

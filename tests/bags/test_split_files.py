@@ -1,4 +1,4 @@
-"""Split files of CLAM: both kinds are read alike, and mistakes are named."""
+"""Split files of CLAM: both kinds are read, and invalid files are rejected."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ def test_read_split_file_reads_both_kinds(tmp_path, content):
     splits = read_split_file(tmp_path / "splits_0.csv")
     assert splits == (["a", "b"], ["c"], ["d"])
     assert [part.tolist() for part in splits.rows(["d", "c", "b", "a"], Path("s"))] == [[3, 2], [1], [0]]
-    with pytest.raises(InputError, match="names bags that are not in the data: d"):
+    with pytest.raises(InputError, match="lists bags that are not in the data: d"):
         splits.rows(["a", "b", "c"], Path("s"))
 
 

@@ -1,4 +1,4 @@
-"""Hold-out sets and folds: stratified by class, and no group is separated."""
+"""Hold-out sets and folds are stratified by class, and the bags of a group are never separated."""
 
 import numpy as np
 import pytest

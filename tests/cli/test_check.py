@@ -14,7 +14,7 @@ def test_check_names_file_with_a_flipped_bit(tmp_path, file):
     content = bytearray((tmp_path / "bags" / file).read_bytes())
     content[-3] ^= 8
     (tmp_path / "bags" / file).write_bytes(bytes(content))
-    assert f"{file} does not have the recorded SHA-256" in read_error(bagwise("check", tmp_path / "bags"))
+    assert f"{file} does not match the recorded SHA-256" in read_error(bagwise("check", tmp_path / "bags"))
 
 
 def test_check_covers_runs_and_their_models(tmp_path):

@@ -139,7 +139,7 @@ def test_extract_signal_ends_workers_and_leaves_no_files(tmp_path, number, code)
 
 def test_extract_rejects_wrong_arguments(tiles, tmp_path):
     (tmp_path / "notes.txt").touch()
-    assert "holds files that are not bags" in read_error(bagwise("extract", tiles, "--out", tmp_path))
+    assert "contains files that are not bags" in read_error(bagwise("extract", tiles, "--out", tmp_path))
     assert "make them with: bagwise tile" in read_error(bagwise("extract", tmp_path, "--out", tmp_path / "bags"))
     (tmp_path / "labels.csv").write_text("slide_id,label\none,0\nthree,1\n")
     lonely = read_error(bagwise("extract", tiles, "--out", tmp_path / "bags", "--labels", tmp_path / "labels.csv"))

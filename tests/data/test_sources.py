@@ -5,7 +5,7 @@ from bagwise.bags.folder import save_bags
 from bagwise.data.datasets.registry import load_dataset
 from bagwise.data.sources import open_source, resolve_data_path
 from bagwise.errors import InputError
-from command_line import bagwise, refused
+from command_line import bagwise, read_error
 
 
 def test_open_source_finds_test_bags_of_a_data_set_but_not_of_a_folder(tmp_path):
@@ -21,7 +21,7 @@ def test_open_source_finds_test_bags_of_a_data_set_but_not_of_a_folder(tmp_path)
     assert len(open_source(str(tmp_path / "bags")).prediction_bags) == 6
 
 
-def test_open_source_refuses_unknown_data_and_options_by_name(tmp_path):
+def test_open_source_rejects_unknown_data_and_options_by_name(tmp_path):
     with pytest.raises(InputError, match="did you mean 'digits'"):
         open_source("digit")
     with pytest.raises(InputError, match="has no option 'n_bag'; did you mean 'n_bags'"):
@@ -59,7 +59,7 @@ def test_open_source_takes_test_bags_from_a_split_file(tmp_path):
     assert source.test.names.tolist() == [names[1]]
 
 
-def test_open_source_refuses_wrong_files_and_options_of_tables_by_name(tmp_path):
+def test_open_source_rejects_wrong_files_and_options_of_tables_by_name(tmp_path):
     (tmp_path / "table.csv").write_text("bag,label,f\na,1,2\n")
     with pytest.raises(InputError, match="has no option 'lable'; did you mean 'label'"):
         open_source(str(tmp_path / "table.csv"), lable="y")
@@ -81,7 +81,7 @@ def test_train_reads_a_csv_file_with_data_options(tmp_path):
     options = ("--data-option", "bag=id", "--data-option", "label=out", "--epochs", "1", "--quiet")
     result = bagwise("train", tmp_path / "table.csv", tmp_path / "run", *options)
     assert (result.returncode, result.stdout) == (0, ""), result.stderr
-    message = refused(bagwise("train", tmp_path / "table.csv", tmp_path / "other", "--epochs", "1"))
+    message = read_error(bagwise("train", tmp_path / "table.csv", tmp_path / "other", "--epochs", "1"))
     assert "has no column with the bag names; name it with --data-option bag=NAME" in message
 
 
@@ -118,17 +118,17 @@ def test_open_source_prefers_a_data_set_to_files_of_its_name_but_not_to_a_folder
 
 
 @pytest.mark.parametrize("data", ["", "  "])
-def test_open_source_refuses_empty_data(data):
+def test_open_source_rejects_empty_data(data):
     with pytest.raises(InputError, match="DATA is empty"):
         open_source(data)
 
 
-def test_open_source_refuses_split_for_data_sets_with_predefined_splits():
+def test_open_source_rejects_split_for_data_sets_with_predefined_splits():
     with pytest.raises(InputError, match="leave out --data-option split=test"):
         open_source("digits", split="test")
 
 
-def test_resolve_data_path_refuses_paths_that_are_not_utf_8(tmp_path):
+def test_resolve_data_path_rejects_paths_that_are_not_utf_8(tmp_path):
     path = tmp_path / "b\udce9.csv"
     try:
         path.write_text("bag,label,f\na,1,2\n")

@@ -33,7 +33,7 @@ def test_blocks_keep_order_and_line_numbers():
 
 
 @pytest.mark.parametrize("odd", ["- a list\n\n  ```python\n  1 / 0\n  ```\n", "``` { .python }\n1 / 0\n```\n"])
-def test_blocks_refuse_fences_that_would_not_run(odd):
+def test_blocks_reject_fences_that_would_not_run(odd):
     with pytest.raises(AssertionError, match="not understood"):
         blocks(PAGE + odd)
 

@@ -1,4 +1,4 @@
-"""The rules of GeoJSON (RFC 7946) and of QuPath that files written by bagwise must follow."""
+"""Rules of GeoJSON (RFC 7946) and of QuPath for the files that bagwise writes."""
 
 import itertools
 import json
@@ -8,7 +8,7 @@ OBJECTS = {"annotation", "cell", "detection", "root", "tile", "tmaCore"}  # obje
 
 
 def check_geojson(collection):
-    """Check every rule after a round trip through JSON text, as another program would read it."""
+    """Check all rules on the GeoJSON after a round trip through text, as read by another program."""
     content = json.loads(json.dumps(collection, allow_nan=False))
     assert content.keys() == {"type", "features"}
     assert content["type"] == "FeatureCollection"
@@ -55,5 +55,5 @@ def check_properties(properties):
 
 
 def area(ring):
-    """Area by the shoelace formula; positive if counter-clockwise with x to the right and y up."""
+    """Return the area by the shoelace formula; positive if counter-clockwise with x to the right and y up."""
     return sum(x * below - across * y for (x, y), (across, below) in itertools.pairwise(ring)) / 2

@@ -99,12 +99,12 @@ def test_write_explanation_replaces_an_explanation_but_no_other_folder(open_run,
         write(tmp_path / "out", open_run, 0, ExplanationSettings())
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "mine.txt").write_text("mine")
-    with pytest.raises(InputError, match="holds other files"):
+    with pytest.raises(InputError, match="contains other files"):
         write(tmp_path / "other", open_run, 0, ExplanationSettings())
 
 
 class OppositeModel:
-    """A model that gives all weight to the instance with the lowest weight of the first model."""
+    """A model that gives all weight to the instance to which another model gives the lowest weight."""
 
     def __init__(self, weights):
         self.weights = weights

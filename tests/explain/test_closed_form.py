@@ -1,4 +1,4 @@
-"""The closed form compared with plain loops over the formula, and with each model's forward pass in float64."""
+"""The closed form is compared with plain loops over the formula, and with the forward pass of each model in float64."""
 
 import copy
 
@@ -68,7 +68,7 @@ def is_linear(name, level, likelihood):
 
 
 def model_scores(model, bags):
-    """Scores of the model, with everything after the encoder in float64."""
+    """Return the scores of the model, with pooling and head in float64."""
     instances, offsets = (torch.from_numpy(np.array(part)) for part in (bags.instances, bags.offsets))
     pooling, head = copy.deepcopy(model.pooling).double(), copy.deepcopy(model.head).double()
     with torch.no_grad():
@@ -83,7 +83,7 @@ def test_attribute_in_closed_form_sums_to_the_score_of_every_linear_model(case, 
     if has_closed_form(model):
         for part in model.modules():
             if isinstance(part, nn.Linear) and part.bias is not None:
-                nn.init.normal_(part.bias)  # it is initialised to zero, which would hide errors in the baseline
+                nn.init.normal_(part.bias)  # a bias of zero, as initialised, would hide errors in the baseline
         found = attribute_in_closed_form(model, BAGS, CPU)
         sums = np.array([part.sum(axis=0) for part in np.split(found.contributions, BAGS.offsets[1:-1])])
         expected = expand_scores(model_scores(model, BAGS))

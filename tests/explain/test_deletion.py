@@ -62,7 +62,7 @@ def test_compute_deletion_curves_of_one_instance_connect_its_prediction_and_even
 
 def test_compute_deletion_curves_by_contribution_are_steeper_than_in_reverse():
     explanation = explain_bags(NETWORK, POSITIVE_BAG)
-    assert explanation.probabilities[0, 1] > 0.8  # otherwise the contributions have little to explain
+    assert explanation.probabilities[0, 1] > 0.8  # otherwise the contributions are small
     best_first = np.argsort(-explanation.contributions[:, 1])
     good, bad = (compute_deletion_curves(NETWORK, POSITIVE_BAG, order, 1) for order in (best_first, best_first[::-1]))
     assert good.deletion_area < bad.deletion_area

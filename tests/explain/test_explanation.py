@@ -1,4 +1,4 @@
-"""Which method explains each kind of estimator, and how meta-estimators combine the explanations of their members."""
+"""The method that explains each kind of estimator, and the explanations of meta-estimators."""
 
 import math
 
@@ -96,7 +96,7 @@ def test_explain_bags_returns_scores_before_the_temperature(pooling):
 
 
 class CustomPooling(Pooling):
-    """Mean pooling as a user would write it, without the additive interface."""
+    """Mean pooling written by a user, without the additive interface."""
 
     title = "custom"
 

@@ -1,4 +1,4 @@
-"""Laws that hold for the explanation of every method."""
+"""Properties of explanations that hold for every method."""
 
 import numpy as np
 import pytest
@@ -76,7 +76,7 @@ def test_explain_bags_does_not_depend_on_the_other_bags(fitted, explanation):
 
 
 def test_explain_bags_does_not_depend_on_the_order_of_instances(fitted):
-    """Three instances have six permutations, so that all of them are used."""
+    """Bags of three instances have six permutations, so all of them are used."""
     threes = [bag[:3] for bag in BAGS]
     found = explain_bags(fitted, Bags.from_list(threes)).contributions
     again = explain_bags(fitted, Bags.from_list([bag[::-1] for bag in threes])).contributions

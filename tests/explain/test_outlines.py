@@ -1,4 +1,4 @@
-"""Outlines compared with a raster of the tiles: the same regions, the same holes, the same area."""
+"""Outlines are compared with a raster of the tiles: the regions, the holes and the areas must be the same."""
 
 import itertools
 
@@ -17,7 +17,7 @@ SIDE = 40
 
 
 def rasterise_tiles(positions, size):
-    """Which unit squares the tiles cover."""
+    """Return which unit squares the tiles cover."""
     picture = np.zeros((SIDE, SIDE), dtype=bool)
     for x, y in positions:
         picture[y : y + size, x : x + size] = True
@@ -25,7 +25,7 @@ def rasterise_tiles(positions, size):
 
 
 def rasterise_rings(rings):
-    """Which unit squares are inside rings, by the even-odd rule: a vertical side flips all squares to its right."""
+    """Return which unit squares are inside rings (even-odd rule): a vertical side flips all squares to its right."""
     picture = np.zeros((SIDE, SIDE), dtype=bool)
     for ring in rings:
         for (x, y), (_, below) in itertools.pairwise(ring):
@@ -34,7 +34,7 @@ def rasterise_rings(rings):
 
 
 def check_outlines(positions, size):
-    """The outlines are the regions of the raster, each once, with valid rings."""
+    """Check that the outlines are the regions of the raster, each once, with valid rings."""
     picture = rasterise_tiles(positions, size)
     regions, count = ndimage.label(picture)  # neighbours share an edge
     found = trace_outlines(positions, size)
@@ -76,7 +76,7 @@ def test_trace_outlines_separates_tiles_that_meet_at_a_corner():
 
 
 def test_trace_outlines_separates_holes_that_meet_at_a_corner():
-    """Two holes, or a hole and the outside: no ring visits a corner twice."""
+    """Two holes, or a hole and the outside, meet at a corner; no ring contains a corner twice."""
     cells = [(x, y) for x in range(4) for y in range(4) if (x, y) not in {(1, 1), (2, 2)}]
     (found,) = trace_outlines(np.array(cells), 1)
     assert [area(ring) for ring in found.rings] == [16, -1, -1]
@@ -90,7 +90,7 @@ def test_trace_outlines_has_no_points_on_straight_sides():
 
 @pytest.mark.parametrize("size", [100 / 3, 12.5])
 def test_trace_outlines_of_fractional_tiles_has_no_gaps(size):
-    """Also if an edge is at half a pixel."""
+    """This also holds if an edge is at half a pixel."""
     positions = np.array([[column * size, row * size] for row in range(6) for column in range(6)]) + 7
     jittered = positions + np.random.default_rng(0).uniform(-1e-9, 1e-9, positions.shape)
     low, high = 7, round(7 + 6 * size)

@@ -1,6 +1,6 @@
-"""Sampled permutations compared with Shapley's formula, a sum over subsets.
+"""Sampled permutations are compared with Shapley's formula, which is a sum over subsets.
 
-Scores of prefixes are compared with the model's forward pass over every prefix, pooled in float64.
+Scores of prefixes are compared with the forward pass of the model over every prefix, pooled in float64.
 """
 
 import copy
@@ -35,7 +35,7 @@ def make_bag(values):
 
 
 def make_scorer(value_function):
-    """A scorer of prefixes of a bag whose instances are numbers."""
+    """Return a scorer of prefixes of a bag whose instances are numbers."""
 
     def score(bag, plan):
         values = bag.instances[:, 0]
@@ -48,7 +48,7 @@ def make_scorer(value_function):
 
 
 def compute_exact_shapley_values(values, value_function):
-    """φₖ = Σ over subsets S without k of |S|! (K − |S| − 1)! / K! (v(S with k) − v(S)), with v(∅) = 0."""
+    """Compute φₖ = Σ over subsets S without k of |S|! (K − |S| − 1)! / K! (v(S with k) − v(S)), with v(∅) = 0."""
     size, found = len(values), np.zeros(len(values))
     for k in range(size):
         others = [other for other in range(size) if other != k]
@@ -144,7 +144,7 @@ def test_choose_rescored_blocks_limits_the_rows_scored(size):
     limit = plan_permutations(200, 1, choose_rescored_blocks(200)).edges.sum()
     assert choose_rescored_blocks(200) == 200
     n_scored = plan_permutations(size, 1, choose_rescored_blocks(size)).edges.sum()
-    assert n_scored <= limit + size  # the last block means scoring the whole bag
+    assert n_scored <= limit + size  # the whole bag is scored for the last block
 
 
 def test_estimate_shapley_values_of_a_bag_do_not_depend_on_other_bags():

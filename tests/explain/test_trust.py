@@ -62,7 +62,7 @@ def test_assess_trust_does_not_warn_about_small_bags(weights):
 
 
 def test_assess_trust_warns_if_models_disagree():
-    members = np.eye(5)  # each model gives all its weight to another instance
+    members = np.eye(5)  # each model gives all its weight to a different instance
     (found,) = assess_bag(members.mean(axis=0) + [0.2, 0, 0, 0, -0.2], members.std(axis=0)).warnings
     assert found == [
         "the models disagree about the weights: the standard deviations sum to 200% of the total weight, "

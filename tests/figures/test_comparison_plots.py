@@ -1,4 +1,4 @@
-"""Comparison plots show every value where it belongs, and leave out unknown ones."""
+"""Comparison plots show every known value at its position."""
 
 import numpy as np
 from matplotlib.figure import Figure

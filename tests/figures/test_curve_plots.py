@@ -1,4 +1,4 @@
-"""Curve plots show the points that they are given, with their labels."""
+"""Curve plots show the given points and labels."""
 
 import numpy as np
 
@@ -29,12 +29,12 @@ def test_plot_precision_recall_shows_steps_and_the_positive_share(axes):
 def test_plot_removal_curves_shows_both_curves_and_the_whole_bag(axes):
     shares, deletion, insertion = np.array([0, 0.5, 1]), np.array([0.9, 0.3, 0.5]), np.array([0.5, 0.8, 0.9])
     assert plot_removal_curves(axes, shares, deletion, insertion) is axes
-    whole, without, alone = axes.lines
+    whole, without, only = axes.lines
     assert set(whole.get_ydata()) == {0.9}
     np.testing.assert_array_equal(without.get_xydata(), np.column_stack([shares, deletion]))
-    np.testing.assert_array_equal(alone.get_xydata(), np.column_stack([shares, insertion]))
+    np.testing.assert_array_equal(only.get_xydata(), np.column_stack([shares, insertion]))
     assert "without" in without.get_label()
-    assert "alone" in alone.get_label()
+    assert "only" in only.get_label()
 
 
 def test_plot_learning_curves_leaves_out_columns_that_were_not_measured(axes):

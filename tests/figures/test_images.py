@@ -1,4 +1,4 @@
-"""Images are shown with their own values, in their places, with their weights, titles and frames."""
+"""Images are shown with unchanged values, at their positions, with their weights, titles and frames."""
 
 import base64
 import io

@@ -1,4 +1,4 @@
-"""Prediction plots show every bin, count and bar, legibly."""
+"""Prediction plots show every bin, count and bar, with legible text."""
 
 import numpy as np
 from matplotlib.colors import to_rgb

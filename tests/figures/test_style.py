@@ -1,4 +1,4 @@
-"""The style of figures: legible on light and dark backgrounds, whatever the user's settings or names."""
+"""The style of figures: legible on light and dark backgrounds, and independent of the user's settings."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Figures as SVG: reproducible, self-contained, and readable by screen readers."""
+"""Figures as SVG: reproducible, self-contained, and accessible to screen readers."""
 
 import re
 from xml.etree import ElementTree

@@ -57,7 +57,7 @@ def write_folder(target, name="new"):
 
 
 def kill_while_writing(target):
-    """Return the temporary folder of a process that was killed while it wrote a folder."""
+    """Kill a process while it writes a folder, and return its temporary folder."""
     assert subprocess.run([sys.executable, "-c", WRITE_AND_DIE, target], check=False).returncode == -signal.SIGKILL
     (temporary,) = target.parent.glob(f"{get_temporary_prefix(target)}*")
     assert (temporary / "big").exists()
@@ -65,7 +65,7 @@ def kill_while_writing(target):
 
 
 def stop_between_renames(target, monkeypatch):
-    """Replace a folder, and stop for good after the old one was moved aside and before the new one is in place."""
+    """Replace a folder, but stop after the old one was moved aside and before the new one is at its path."""
     rename = Path.replace
 
     def stop(path, destination):
@@ -130,7 +130,7 @@ def test_write_atomically_keeps_the_old_file_after_an_exception(tmp_path, error,
     assert names_in(tmp_path) == ["note.txt"]
 
 
-def test_write_atomically_leaves_nothing_after_an_exception_if_nothing_was_there(tmp_path):
+def test_write_atomically_leaves_nothing_after_an_exception_if_there_was_no_file(tmp_path):
     def interrupt():
         with write_atomically(tmp_path / "note.txt") as temporary:
             temporary.write_text("half")
@@ -171,7 +171,7 @@ def test_write_atomically_rejects_a_folder(tmp_path):
 @pytest.mark.parametrize("path", ["note.txt/inner", "note.txt/inner/deep"])
 def test_writing_below_a_file_is_rejected(tmp_path, write, path):
     (tmp_path / "note.txt").write_text("mine")
-    with pytest.raises(InputError, match=r"cannot be written: .* is, or lies in, a file; give another path"):
+    with pytest.raises(InputError, match=r"cannot be written: .* is a file or below a file; give another path"):
         write(tmp_path / path).__enter__()
     assert (tmp_path / "note.txt").read_text() == "mine"
 
@@ -261,7 +261,7 @@ def test_write_folder_atomically_works_where_folders_cannot_be_opened(tmp_path, 
 
 
 def interrupt_at_line(step, action):
-    """Raise KeyboardInterrupt at the given line that runs in atomic.py; return whether the action ran that far."""
+    """Raise KeyboardInterrupt at the given executed line of atomic.py; return whether the action reached it."""
     lines = 0
 
     def trace(frame, event, argument):
@@ -310,7 +310,7 @@ def test_remove_abandoned_folders_removes_those_of_a_killed_process_for_the_same
     assert names_in(tmp_path) == ["bags", "others"]
 
 
-def test_remove_abandoned_folders_keeps_that_of_a_living_process(tmp_path):
+def test_remove_abandoned_folders_keeps_the_folder_of_a_running_process(tmp_path):
     with write_folder_atomically(tmp_path / "bags") as temporary:
         (temporary / "first").touch()
         write_folder(tmp_path / "bags")
@@ -366,7 +366,7 @@ def test_recover_folder_restores_the_old_folder_for_the_next_writer(sealed, monk
     assert not list(sealed.parent.glob(f"{REPLACED_PREFIX}*"))
 
 
-def test_recover_folder_restores_only_the_folder_of_that_name_and_only_if_nothing_is_there(sealed, monkeypatch):
+def test_recover_folder_restores_only_a_folder_of_the_same_name_and_only_if_it_is_missing(sealed, monkeypatch):
     stop_between_renames(sealed, monkeypatch)
     with pytest.raises(InputError, match="is not a folder"):
         read_manifest(sealed.parent / "seal", "bags")
@@ -382,7 +382,7 @@ def test_recover_folder_restores_the_newest_folder(tmp_path, monkeypatch):
         (target / f"{content}.txt").write_text(content)
         stop_between_renames(target, monkeypatch)
         for aside in tmp_path.glob(f"{REPLACED_PREFIX}*/run/{content}.txt"):
-            os.utime(aside.parent.parent, (number, number))  # the order must not depend on the clock's resolution
+            os.utime(aside.parent.parent, (number, number))  # the order must not depend on the resolution of the clock
     recover_folder(target)
     assert names_in(target) == ["second.txt"]
 
@@ -401,10 +401,10 @@ def test_check_disk_space_rejects_only_what_does_not_fit(tmp_path, monkeypatch):
     monkeypatch.setattr(shutil, "disk_usage", lambda path: (asked.append(path), SimpleNamespace(free=1000))[1])
     check_disk_space(tmp_path / "new" / "deep", 1000)
     with pytest.raises(
-        InputError, match="deep will take 1,001 bytes, but its disk has only 1,000 left; free some disk space"
+        InputError, match="deep needs 1,001 bytes, but only 1,000 are free on its disk; free some disk space"
     ):
         check_disk_space(tmp_path / "new" / "deep", 1001)
-    assert asked == [tmp_path, tmp_path]  # the closest folder that exists
+    assert asked == [tmp_path, tmp_path]  # the closest existing parent folder
 
 
 def test_check_writable_leaves_nothing_behind(tmp_path):
@@ -412,5 +412,5 @@ def test_check_writable_leaves_nothing_behind(tmp_path):
     for path in (tmp_path / "new" / "deep" / "note.txt", tmp_path / "note.txt"):
         check_writable(path)
     assert names_in(tmp_path) == ["file"]
-    with pytest.raises(InputError, match="is, or lies in, a file"):
+    with pytest.raises(InputError, match="is a file or below a file"):
         check_writable(tmp_path / "file" / "note.txt")

@@ -29,7 +29,7 @@ def test_read_json_names_a_missing_file_and_its_folder(tmp_path):
 @pytest.mark.parametrize("content", [b"{", b"", b'{"a": }', b"\xff\xfe"])
 def test_read_json_names_a_damaged_file(tmp_path, content):
     (tmp_path / "a.json").write_bytes(content)
-    with pytest.raises(InputError, match=r"a\.json is damaged .*; restore it from a copy or make it again"):
+    with pytest.raises(InputError, match=r"a\.json is damaged .*; restore it from a copy or create it again"):
         read_json(tmp_path / "a.json")
 
 

@@ -44,7 +44,7 @@ def test_hold_lock_has_one_owner_at_a_time(lock):
         assert describe_owner(lock) == f"process {os.getpid()} on {socket.gethostname()}"
         with hold_lock(lock) as second:
             assert not second
-        assert lock.exists()  # the rejected process did not release the lock of the first
+        assert lock.exists()  # the failed attempt did not release the lock
     assert not lock.exists()
     with hold_lock(lock) as third:
         assert third
@@ -56,7 +56,7 @@ def test_hold_lock_releases_after_an_error(lock):
     assert not lock.exists()
 
 
-def test_hold_lock_respects_a_living_process_and_takes_over_from_a_killed_one(lock):
+def test_hold_lock_respects_a_running_process_and_takes_over_from_a_killed_one(lock):
     process = subprocess.Popen(
         [sys.executable, "-c", HOLD_UNTIL_STDIN_CLOSES, str(lock)],
         stdin=subprocess.PIPE,
@@ -88,7 +88,7 @@ def test_hold_lock_respects_locks_of_other_machines(lock):
     assert describe_owner(lock) == "process 1 on elsewhere"
 
 
-def test_hold_lock_takes_over_a_lock_whose_owner_died_before_recording_itself(lock):
+def test_hold_lock_takes_over_a_lock_whose_owner_died_before_it_was_recorded(lock):
     lock.parent.mkdir()
     lock.touch()
     assert describe_owner(lock) == "another process"
@@ -109,7 +109,7 @@ def test_hold_lock_leaves_no_lock_without_an_owner_on_a_full_disk(lock, monkeypa
 
 def test_hold_lock_gives_an_abandoned_lock_to_one_of_many_threads(lock):
     lock.parent.mkdir()
-    lock.write_text(json.dumps({"pid": 1, "host": socket.gethostname()}))  # abandoned: nobody holds its flock
+    lock.write_text(json.dumps({"pid": 1, "host": socket.gethostname()}))  # abandoned: no process holds its flock
     start, end, results = threading.Barrier(8), threading.Barrier(8), []
 
     def attempt():
@@ -126,7 +126,7 @@ def test_hold_lock_gives_an_abandoned_lock_to_one_of_many_threads(lock):
     assert sum(results) == 1
 
 
-def test_lock_folder_names_the_first_writer_to_the_second(tmp_path):
+def test_lock_folder_names_the_first_writer_in_the_error_for_the_second(tmp_path):
     folder = tmp_path / "runs" / "one"
     owner = f"process {os.getpid()} on {socket.gethostname()}"
     message = f"one is being written by {owner}; .* delete {folder / LOCK_FILE}"
@@ -154,7 +154,7 @@ def test_try_lock_fails_until_the_holder_closes_its_handle(path):
     os.close(second)
 
 
-def test_try_lock_returns_none_without_locks_on_the_disk_or_in_the_system(path, monkeypatch):
+def test_try_lock_returns_none_if_the_disk_or_the_system_has_no_flock(path, monkeypatch):
     def fail(handle, operation):
         raise OSError(errno.ENOLCK, "No locks available")
 

@@ -37,7 +37,7 @@ def test_write_manifest_records_every_file_below_the_folder(sealed):
 
 def test_find_damage_reports_a_missing_file(sealed):
     (sealed / "inner" / "b.bin").unlink()
-    with pytest.raises(InputError, match=r"inner/b\.bin is missing; restore the folder from a copy or make it again"):
+    with pytest.raises(InputError, match=r"inner/b\.bin is missing; restore the folder from a copy or create it again"):
         read_manifest(sealed, "bags")
     assert find_damage(sealed) == ["inner/b.bin is missing"]
 
@@ -49,12 +49,12 @@ def test_find_damage_reports_a_changed_size(sealed):
     assert find_damage(sealed) == ["a.bin has 5 bytes instead of 13"]
 
 
-def test_find_damage_reports_a_flipped_bit_that_read_manifest_does_not_look_for(sealed):
+def test_find_damage_reports_a_flipped_bit_which_read_manifest_does_not_detect(sealed):
     content = bytearray((sealed / "a.bin").read_bytes())
     content[5] ^= 1
     (sealed / "a.bin").write_bytes(content)
     assert read_manifest(sealed, "bags")["count"] == 2
-    assert find_damage(sealed) == ["a.bin does not have the recorded SHA-256: its content changed"]
+    assert find_damage(sealed) == ["a.bin does not match the recorded SHA-256: its content changed"]
 
 
 @pytest.mark.parametrize("name", ["../x", "inner/../../x", "absolute"])
@@ -98,7 +98,7 @@ def test_read_verified_manifest_requires_needed_files_and_their_sha256(sealed):
     with pytest.raises(InputError, match=r"c\.bin is not in manifest\.json"):
         read_verified_manifest(sealed, "bags", needed=["a.bin", "c.bin"])
     (sealed / "a.bin").write_bytes(b"one two thret")
-    with pytest.raises(InputError, match=r"a\.bin does not have the recorded SHA-256"):
+    with pytest.raises(InputError, match=r"a\.bin does not match the recorded SHA-256"):
         read_verified_manifest(sealed, "bags", needed=[])
     assert read_verified_manifest(sealed, "bags", needed=["a.bin"], by_size=["a.bin"])["count"] == 2
 
@@ -106,7 +106,7 @@ def test_read_verified_manifest_requires_needed_files_and_their_sha256(sealed):
 def test_find_damage_reports_a_change_of_the_manifest_itself(sealed):
     path = sealed / MANIFEST
     path.write_text(path.read_text().replace('"count": 2', '"count": 3'))
-    assert find_damage(sealed) == ["manifest.json does not have its own recorded SHA-256: it changed"]
+    assert find_damage(sealed) == ["manifest.json does not match its own recorded SHA-256: its content changed"]
     with pytest.raises(InputError, match="its own recorded SHA-256"):
         read_manifest(sealed, "bags")
 
@@ -115,7 +115,7 @@ def test_read_manifest_accepts_version_1_without_a_seal(sealed):
     manifest = read_json(sealed / MANIFEST)
     del manifest[SEAL]
     write_json(sealed / MANIFEST, manifest)
-    assert find_damage(sealed) == ["manifest.json does not have its own recorded SHA-256: it changed"]
+    assert find_damage(sealed) == ["manifest.json does not match its own recorded SHA-256: its content changed"]
     write_json(sealed / MANIFEST, {**manifest, "version": UNSEALED})
     assert find_damage(sealed) == []
     assert read_manifest(sealed, "bags")["count"] == 2

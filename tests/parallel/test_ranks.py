@@ -32,7 +32,7 @@ def test_join_ranks_without_torchrun_is_one_process_whose_reductions_return_thei
 
 
 def test_join_ranks_uses_an_existing_group_and_does_not_destroy_it(monkeypatch, tmp_path):
-    """This calls torch.distributed itself, in a group of one process; several processes do so in other tests."""
+    """This calls torch.distributed in a group of one process; other tests use several processes."""
     import torch.distributed as distributed
 
     distributed.init_process_group("gloo", init_method=f"file://{tmp_path / 'store'}", rank=0, world_size=1)
@@ -40,7 +40,7 @@ def test_join_ranks_uses_an_existing_group_and_does_not_destroy_it(monkeypatch, 
         monkeypatch.setitem(os.environ, "WORLD_SIZE", "2")
         with join_ranks() as ranks:
             assert (ranks.number, ranks.size) == (0, 1)
-        ranks.size = 2  # so that it calls the group
+        ranks.size = 2  # so that reductions use the group
         assert ranks.sum_over_processes(torch.tensor([5.0])).tolist() == [5.0]
         ranks.check_same([3, 4], "checkpoint")
         assert distributed.is_initialized()
@@ -93,7 +93,7 @@ def test_check_same_rejects_different_numbers(monkeypatch):
         values += 1 if op == distributed.ReduceOp.MAX else 0
 
     monkeypatch.setattr(distributed, "all_reduce", all_reduce)
-    with pytest.raises(InputError, match="do not see the same checkpoint; put its folder on a disk that all of them"):
+    with pytest.raises(InputError, match="do not have the same checkpoint; put its folder on a disk that all of them"):
         Ranks(0, 2).check_same([1], "checkpoint")
 
 

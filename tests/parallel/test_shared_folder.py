@@ -1,4 +1,4 @@
-"""Units in a shared folder: the files do not depend on who makes them, and nothing unfinished remains."""
+"""Units in a shared folder: the files do not depend on the workers, and no incomplete files remain."""
 
 import contextlib
 import os
@@ -50,7 +50,7 @@ def test_process_units_skips_units_that_are_done(tmp_path):
     assert process_units(make_units(tmp_path), unit_writers.write_name) == outcome(done="ace", skipped="bd")
 
 
-def test_process_units_leaves_locked_units_alone_and_tries_them_again_at_the_end(tmp_path):
+def test_process_units_skips_locked_units_and_tries_them_again_at_the_end(tmp_path):
     """Another process has locked a, b and c; while e is written, it finishes c and dies while it writes b."""
     locks = {name: contextlib.ExitStack() for name in "abc"}
     units = make_units(tmp_path)
@@ -89,7 +89,7 @@ def test_process_units_reports_no_bad_unit_if_the_process_is_not_ready(tmp_path)
 
 def test_process_units_loses_nothing_when_a_worker_is_killed(tmp_path):
     found = process_units(make_units(tmp_path), unit_writers.die_once_over_b, 2)
-    assert found.done  # not all: units that were being written beside b may count as done before
+    assert found.done  # may not contain all units: those that another worker finished before the restart are skipped
     assert read_files(tmp_path) == ALL_FILES | {"killed": b""}
 
 
@@ -107,8 +107,8 @@ def test_process_units_names_a_unit_that_always_kills_its_worker(tmp_path):
     assert read_files(tmp_path).keys() == {f"{name}.done" for name in "acde"}
 
 
-def test_process_units_leaves_nothing_of_workers_that_it_ends(tmp_path):
-    """If the worker of a were not ended, this would never return."""
+def test_process_units_leaves_no_files_of_workers_that_it_terminates(tmp_path):
+    """If the worker of a were not terminated, this test would not end."""
     (tmp_path / "units").mkdir()
     os.mkfifo(tmp_path / "a has begun")
     found = process_units(make_units(tmp_path / "units", "ab"), unit_writers.fail_over_b_while_a_blocks, 2)
@@ -121,7 +121,7 @@ def test_process_units_rejects_zero_workers(tmp_path):
         process_units(make_units(tmp_path), unit_writers.never_write, 0)
 
 
-def test_check_files_visible_names_a_folder_that_is_not_there(tmp_path):
+def test_check_files_visible_names_a_missing_folder(tmp_path):
     check_files_visible(tmp_path)
     with pytest.raises(InputError, match=r"elsewhere is not visible to a worker on .* on a disk that all share"):
         check_files_visible(tmp_path, tmp_path / "elsewhere")

@@ -1,4 +1,4 @@
-"""Tasks in worker processes: a process that dies or is replaced costs no results."""
+"""Tasks in worker processes: no results are lost if a process dies or is replaced."""
 
 import os
 import subprocess
@@ -37,8 +37,8 @@ def test_run_tasks_names_a_task_that_always_kills_its_worker_after_doing_the_oth
     assert (tmp_path / "b.died").read_text() == "!" * (MAX_STARTS + 1)
 
 
-def test_run_tasks_ends_its_processes_without_a_warning_when_closed(recwarn):
-    """If the blocked tasks were not ended, closing would never return."""
+def test_run_tasks_terminates_its_processes_without_a_warning_when_closed(recwarn):
+    """If the blocked tasks were not terminated, closing would not return."""
     results = run_tasks(return_process_or_block, lambda: [False, True, True, True], 2, str)
     pid = next(results)
     results.close()

@@ -1,4 +1,4 @@
-"""Units that write their names, with writers that die, block or fail; worker processes import them from here."""
+"""Units, and functions that write them, die, block or fail; worker processes import this module."""
 
 import os
 import signal
@@ -16,7 +16,7 @@ def write_name(unit, stream):
 
 
 def die_once_over_b(unit, stream):
-    """Kill the process the first time that it writes b, after half of it is written."""
+    """Write a unit; the first time that b is written, kill the process before the file is complete."""
     write_name(unit, stream)
     mark = unit.of / "killed"
     if unit.name == "b" and not mark.exists():
@@ -32,7 +32,7 @@ def always_die_over_b(unit, stream):
 
 
 def fail_over_b_while_a_blocks(unit, stream):
-    """Write a for ever, and fail over b as soon as a has begun; they meet at a named pipe beside the folder."""
+    """Block while writing a, and fail for b once a has started; a named pipe beside the folder synchronises them."""
     write_name(unit, stream)
     pipe = unit.of.parent / "a has begun"
     if unit.name == "a":

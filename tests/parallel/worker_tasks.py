@@ -1,4 +1,4 @@
-"""Tasks that kill, block or outgrow their process; worker processes import them from here."""
+"""Tasks that kill or block their process, or exceed its memory limit; worker processes import this module."""
 
 import os
 import signal
@@ -24,7 +24,7 @@ def return_process_or_block(blocks: bool) -> int:
 
 
 def outgrow_process(task: int) -> tuple[int, int]:
-    """Return the task and the id of its process, which joblib then takes for one that leaks memory."""
-    process_executor._MEMORY_LEAK_CHECK_DELAY = -1.0  # check after every task but the first
+    """Return the task and the id of its process, after making joblib treat the process as leaking memory."""
+    process_executor._MEMORY_LEAK_CHECK_DELAY = -1.0  # check after every task except the first
     process_executor._MAX_MEMORY_LEAK_SIZE = -(1 << 60)  # any size is too large
     return task, os.getpid()

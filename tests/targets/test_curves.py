@@ -17,7 +17,7 @@ from bagwise.targets.metrics import compute_calibration_error
 
 @pytest.fixture(params=["distinct", "tied"])
 def labelled_scores(request):
-    """Labels and scores; few distinct scores make ties."""
+    """Labels and scores; rounded scores have ties."""
     generator = np.random.default_rng(0)
     positive = generator.random(60) < 0.4
     return positive, np.round(generator.random(60) + 0.3 * positive, 1 if request.param == "tied" else 12)

@@ -1,4 +1,4 @@
-"""Likelihoods: scores and log-probabilities are inverse to each other, and the loss is −log p."""
+"""Likelihoods: ``scores`` is the inverse of ``log_probabilities``, and the loss is −log p."""
 
 import math
 
@@ -130,8 +130,8 @@ def test_errors_marks_bags_whose_most_probable_class_is_not_the_target():
     assert Categorical(3).errors(scores, torch.tensor([1, 2])).tolist() == [0, 1]
 
 
-def test_bernoulli_errors_takes_the_first_class_at_a_score_of_zero():
-    """As ``argmax`` does for equal probabilities."""
+def test_bernoulli_errors_predicts_the_first_class_at_a_score_of_zero():
+    """This agrees with ``argmax`` for equal probabilities."""
     scores, targets = torch.zeros(2, 1), torch.tensor([0, 1])
     assert Bernoulli().errors(scores, targets).tolist() == [0, 1]
     assert super(Bernoulli, Bernoulli()).errors(scores, targets).tolist() == [0, 1]

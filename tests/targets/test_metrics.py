@@ -20,7 +20,7 @@ from bagwise.targets.metrics import (
 PROBABILITIES = np.array([[0.9, 0.1], [0.5, 0.5], [0.2, 0.8]])
 
 
-def test_decide_classes_chooses_the_most_probable_class_and_the_first_of_equal_ones():
+def test_decide_classes_predicts_the_most_probable_class_and_the_first_of_equal_ones():
     np.testing.assert_array_equal(decide_classes(PROBABILITIES), [0, 0, 1])
     np.testing.assert_array_equal(decide_classes(np.array([[0.2, 0.5, 0.3]])), [1])
 

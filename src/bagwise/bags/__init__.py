@@ -1,4 +1,4 @@
-"""Packed bags of instances, their checks, their folder on disk, and how they are split."""
+"""Packed bags of instances: validation, storage in a folder, and splits."""
 
 import lazy_loader
 

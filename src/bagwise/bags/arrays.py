@@ -1,6 +1,6 @@
-"""Conversion of user input into the arrays of ``Bags``: read-only, in native byte order, not copied if possible."""
+"""Conversion of user input to the arrays of ``Bags``: read-only, in native byte order, and not copied if possible."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ ARRAYS = ("instances", "offsets", *PER_BAG, *PER_INSTANCE)
 
 
 def as_array(name: str, value: Any) -> np.ndarray:
-    """Return a value as an array in native byte order, the only one that torch reads; otherwise it is not copied."""
+    """Return a value as an array in native byte order, which torch requires; native arrays are not copied."""
     try:
         array = np.asanyarray(value)
     except (TypeError, ValueError, RuntimeError) as error:
@@ -25,9 +25,9 @@ def as_array(name: str, value: Any) -> np.ndarray:
 
 
 def as_read_only(value: np.ndarray) -> np.ndarray:
-    """Return a read-only view; the caller's own array stays writeable.
+    """Return a read-only view of an array, which itself stays writeable.
 
-    The view is a plain ``np.ndarray``, also of a memory-mapped file, because selections of ``np.memmap`` are slow.
+    The view is a plain ``np.ndarray``, even of a memory-mapped file, because selections from ``np.memmap`` are slow.
     """
     if type(value) is np.ndarray and not value.flags.writeable:
         return value
@@ -37,7 +37,7 @@ def as_read_only(value: np.ndarray) -> np.ndarray:
 
 
 def convert_fields(values: dict[str, Any]) -> dict[str, Any]:
-    """Turn lists into arrays; None, and fields that are not arrays, stay as they are."""
+    """Convert array-like fields to arrays; None and the other fields are not changed."""
     return {
         name: as_array(name, value) if value is not None and name in ARRAYS else value for name, value in values.items()
     }
@@ -68,7 +68,7 @@ def _as_table(rows: Any, bag: str) -> np.ndarray:
 
 
 def concatenate_arrays(name: str, values: list[np.ndarray]) -> np.ndarray:
-    """Concatenate arrays of a field, but not numbers and strings: NumPy would turn 1 and "1" into the same label."""
+    """Concatenate arrays of a field; reject numbers with strings, because 1 and "1" would become one label."""
     kinds = {get_column_kind(name, value) for value in values} if name in ("labels", "groups") else set()
     if len(kinds) > 1 and kinds != {"int", "float"}:
         raise InputError(
@@ -77,8 +77,8 @@ def concatenate_arrays(name: str, values: list[np.ndarray]) -> np.ndarray:
     return np.concatenate(values)
 
 
-def compute_offsets(sizes: Any) -> np.ndarray:
-    """Return the first row of each bag, and the number of rows.
+def compute_offsets(sizes: Sequence[int] | np.ndarray) -> np.ndarray:
+    """Compute the offsets of bags from their sizes.
 
     Parameters
     ----------
@@ -88,6 +88,7 @@ def compute_offsets(sizes: Any) -> np.ndarray:
     Returns
     -------
     numpy.ndarray of shape (n_bags + 1,)
+        First row of each bag, and the number of rows.
 
     Examples
     --------

@@ -3,7 +3,7 @@
     instances  (n_instances, …)   rows of all bags, one bag after the other, in memory or memory-mapped
     offsets    (n_bags + 1,)      bag b has the rows offsets[b] … offsets[b + 1] − 1
 
-A selection of bags is a ``Bags`` again, so a batch is a small data set: no padding, no masks, no collate function.
+A selection of bags is a ``Bags`` too, so batches need no padding, no masks and no collate function.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -35,8 +35,8 @@ NO_ARRAYS = dict.fromkeys(ARRAYS)
 class Bags:
     """Packed bags of instances, with optional labels and other metadata.
 
-    Arrays are shared, not copied: if their owner writes into them later, the bags change too. Labels and groups are
-    strings, whole numbers, numbers or booleans, all of one type.
+    Arrays are not copied: if the caller modifies them later, the bags change too. Labels and groups are strings,
+    integers, floats or booleans, all of one type.
 
     Parameters
     ----------
@@ -44,20 +44,20 @@ class Bags:
         Instances of all bags: vectors, or images of shape (height, width) or (height, width, channels).
     offsets : numpy.ndarray of shape (n_bags + 1,)
         First row of each bag, and the number of instances.
-    labels : numpy.ndarray of shape (n_bags,), optional
+    labels : numpy.ndarray of shape (n_bags,) or None, default=None
         Label of each bag.
-    names : numpy.ndarray of shape (n_bags,), optional
+    names : numpy.ndarray of shape (n_bags,) or None, default=None
         Unique name of each bag.
-    groups : numpy.ndarray of shape (n_bags,), optional
-        Group of each bag, for example the patient; a split never separates a group.
-    positions : numpy.ndarray of shape (n_instances, 2), optional
-        x and y of the upper left corner of each instance in level-0 pixels.
-    instance_labels : numpy.ndarray of shape (n_instances,), optional
-        Numbers that are positive for key instances; used for evaluation only.
-    tile_sizes : numpy.ndarray of shape (n_bags,), optional
-        Side of the tiles of each bag in level-0 pixels.
-    extractor : str, optional
-        What made the features, for example "resnet50"; a model trained on one extractor rejects features of another.
+    groups : numpy.ndarray of shape (n_bags,) or None, default=None
+        Group of each bag, for example the patient; a split never separates the bags of a group.
+    positions : numpy.ndarray of shape (n_instances, 2) or None, default=None
+        Coordinates x and y of the upper left corner of each instance, in level-0 pixels.
+    instance_labels : numpy.ndarray of shape (n_instances,) or None, default=None
+        Label of each instance, above zero for key instances; used for evaluation only.
+    tile_sizes : numpy.ndarray of shape (n_bags,) or None, default=None
+        Side length of the tiles of each bag, in level-0 pixels.
+    extractor : str or None, default=None
+        Name of the feature extractor, such as "resnet50"; a trained model rejects features of another extractor.
 
     Raises
     ------
@@ -96,24 +96,24 @@ class Bags:
         check_finite(self.instances, self.offsets, self.names)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Make the arrays read-only again, which a pickle or a deep copy restores writeable."""
+        """Make the arrays read-only again: those of a pickle or a deep copy are writeable."""
         for name, value in state.items():
             object.__setattr__(self, name, as_read_only(value) if name in ARRAYS and value is not None else value)
 
     @classmethod
     def trusted(cls, extractor: str | None = None, **arrays: np.ndarray | None) -> "Bags":
-        """Build bags from arrays that were checked before (a selection, a sealed folder), without checking them again.
+        """Create bags without checks, from arrays that were checked before, such as a selection of bags.
 
         Parameters
         ----------
-        extractor : str, optional
-            What made the features.
-        **arrays : numpy.ndarray
+        extractor : str or None, default=None
+            Name of the feature extractor.
+        **arrays : numpy.ndarray or None
             Fields of ``Bags``; ``instances`` and ``offsets`` are required.
         """
         bags = object.__new__(cls)
         given = {name: as_read_only(value) for name, value in arrays.items() if value is not None}
-        bags.__dict__.update({**NO_ARRAYS, **given, "extractor": extractor})  # fast: every batch is a selection
+        bags.__dict__.update({**NO_ARRAYS, **given, "extractor": extractor})  # fast, because every batch is a selection
         return bags
 
     @classmethod
@@ -124,9 +124,9 @@ class Bags:
         ----------
         bags : iterable of array-like of shape (n_instances, ...)
             Instances of each bag.
-        labels : array-like of shape (n_bags,), optional
+        labels : array-like of shape (n_bags,) or None, default=None
             Label of each bag.
-        **metadata : array-like
+        **metadata : array-like, str or None
             Other fields of ``Bags``.
 
         Returns
@@ -145,7 +145,7 @@ class Bags:
     def from_frame(
         cls, frame: Any, bag: str, label: str | None = None, group: str | None = None, instance_label: str | None = None
     ) -> "Bags":
-        """Pack a data frame with one row per instance; all columns that are not named below are features.
+        """Pack a data frame with one row per instance; all columns that are not arguments are features.
 
         The rows of a bag need not be adjacent. Bags are ordered by their first row.
 
@@ -154,13 +154,13 @@ class Bags:
         frame : data frame
             Data frame of pandas, polars or another library.
         bag : str
-            Column with the name of the bag.
-        label : str, optional
-            Column with the label of the bag, equal in all of its rows.
-        group : str, optional
-            Column with the group of the bag, equal in all of its rows.
-        instance_label : str, optional
-            Column with the label of the instance.
+            Name of the column with the name of the bag.
+        label : str or None, default=None
+            Name of the column with the label of the bag, which must be the same in all of its rows.
+        group : str or None, default=None
+            Name of the column with the group of the bag, which must be the same in all of its rows.
+        instance_label : str or None, default=None
+            Name of the column with the label of the instance.
 
         Returns
         -------
@@ -177,12 +177,12 @@ class Bags:
 
     @classmethod
     def concatenate(cls, parts: Sequence["Bags"]) -> "Bags":
-        """Concatenate several ``Bags``; a field is kept if every part has it.
+        """Concatenate several ``Bags``; optional fields are kept only if every part has them.
 
         Parameters
         ----------
         parts : sequence of Bags
-            At least one; instances must have the same shape and extractor.
+            Bags to concatenate, at least one; all must have the same instance shape and extractor.
 
         Returns
         -------
@@ -217,12 +217,12 @@ class Bags:
 
     @property
     def n_instances(self) -> int:
-        """Number of instances of all bags."""
+        """Total number of instances."""
         return len(self.instances)
 
     @property
     def shape(self) -> tuple[int]:
-        """``(n_bags,)``, which scikit-learn needs."""
+        """``(n_bags,)``, as scikit-learn expects."""
         return (len(self),)
 
     @property
@@ -237,18 +237,18 @@ class Bags:
 
     @property
     def owners(self) -> np.ndarray:
-        """Number of the bag of each instance, of shape (n_instances,)."""
+        """Index of the bag of each instance, of shape (n_instances,)."""
         return np.repeat(np.arange(len(self)), self.sizes)
 
     def name(self, bag: int | np.integer) -> str:
-        """Return the name of a bag, or its number if bags have no names."""
+        """Return the name of a bag, or its index if bags have no names."""
         return str(bag) if self.names is None else str(self.names[bag])
 
     def __iter__(self) -> Iterator[np.ndarray]:
         return (self[bag] for bag in range(len(self)))
 
     def __getitem__(self, rows: Any) -> Any:
-        """Return the instances of one bag for a whole number; ``Bags`` for a slice, a mask or a list of numbers.
+        """Return the instances of one bag for an integer, and ``Bags`` for a slice, a mask or a list of integers.
 
         >>> bags = Bags.from_list([[[1.0]], [[2.0], [3.0]], [[4.0]]])
         >>> bags[1].ravel()
@@ -258,13 +258,13 @@ class Bags:
         """
         if isinstance(rows, tuple):  # scikit-learn indexes with (rows, ...)
             if len(rows) != 2 or (rows[1] is not Ellipsis and rows[1] != slice(None)):
-                raise IndexError("Bags have one axis; index them with numbers, a slice or a mask")
+                raise IndexError("Bags have one axis; index them with integers, a slice or a mask")
             rows = rows[0]
         chosen = np.arange(len(self))[np.asarray(rows, dtype=int) if isinstance(rows, list) and not rows else rows]
         if chosen.ndim == 0:
             return self.instances[self.offsets[chosen] : self.offsets[chosen + 1]]
         if chosen.ndim > 1 or rows is None or isinstance(rows, bool | np.bool_):
-            raise IndexError("Bags have one axis; index them with numbers, a slice or a mask")
+            raise IndexError("Bags have one axis; index them with integers, a slice or a mask")
         return self._select(chosen)
 
     def _select(self, chosen: np.ndarray) -> "Bags":
@@ -276,7 +276,7 @@ class Bags:
         return self._index_arrays(offsets, chosen, rows)
 
     def _select_range(self, start: int, end: int) -> "Bags":
-        """Select consecutive bags as views: no row is copied, or read from a memory-mapped file."""
+        """Select consecutive bags as views: rows are neither copied nor read from a memory-mapped file."""
         offsets = self.offsets[start : end + 1]
         first, last = offsets[0], offsets[-1]
         return self._index_arrays(offsets - first, slice(start, end), slice(first, last))
@@ -288,7 +288,7 @@ class Bags:
         return Bags.trusted(self.extractor, **arrays)
 
     def singletons(self) -> "Bags":
-        """Return bags of one instance each: bag k holds instance k.
+        """Return bags of one instance each: bag k contains instance k.
 
         Positions, instance labels and the extractor are kept. Labels, names, groups and tile sizes describe whole bags
         and are dropped. No instance is copied.
@@ -296,7 +296,7 @@ class Bags:
         Returns
         -------
         Bags
-            ``n_instances`` bags.
+            Bags of one instance, ``n_instances`` of them.
 
         Examples
         --------
@@ -313,7 +313,7 @@ class Bags:
         Parameters
         ----------
         function : callable
-            Takes an array of shape (n_instances, ...) and returns one with the same number of rows.
+            Function of an array of shape (n_instances, ...) that returns an array with the same number of rows.
 
         Returns
         -------
@@ -334,12 +334,12 @@ class Bags:
         return replace(self, instances=mapped)
 
     def replace(self, **fields: Any) -> "Bags":
-        """Return the same bags with other labels, names, groups …, which are checked again.
+        """Return the bags with some fields replaced; all fields are checked again.
 
         Parameters
         ----------
-        **fields : array-like or None
-            New values of fields; None removes a field.
+        **fields : array-like, str or None
+            New values of fields; None removes an optional field.
         """
         return replace(self, **convert_fields(fields))
 

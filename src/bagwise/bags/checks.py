@@ -1,4 +1,4 @@
-"""Validation of ``Bags``, once, when they are built: each error names the bag and states how to fix it."""
+"""Validation of ``Bags``, once, when they are created; each error message names the bag and a fix."""
 
 import math
 from typing import Any
@@ -10,7 +10,7 @@ from bagwise.errors import InputError
 VALUES_PER_CHUNK = 1 << 22
 MAX_NAMED_BAGS = 5  # in an error message
 BOOLEAN = bool | np.bool_
-COLUMN_KINDS: dict[str, tuple[str, Any]] = {  # NumPy's type codes, and the types of Python objects
+COLUMN_KINDS: dict[str, tuple[str, Any]] = {  # kind codes of NumPy, and types of Python objects
     "str": ("U", str),
     "bool": ("b", BOOLEAN),
     "int": ("iu", int | np.integer),
@@ -49,14 +49,12 @@ def check_sizes(sizes: np.ndarray, names: Any) -> None:
     """Check that no bag is empty."""
     empty = np.flatnonzero(sizes == 0)
     if len(empty):
-        verb = "are" if len(empty) > 1 else "is"
-        raise InputError(
-            f"{list_bag_names(names, empty)} {verb} without instances; drop empty bags before building Bags"
-        )
+        verb = "have" if len(empty) > 1 else "has"
+        raise InputError(f"{list_bag_names(names, empty)} {verb} no instances; drop empty bags before creating Bags")
 
 
 def check_finite(instances: np.ndarray, offsets: np.ndarray, names: Any) -> None:
-    """Check that no value is NaN or infinite, in chunks, so that a memory-mapped file is never in memory as a whole."""
+    """Check that all values are finite, in chunks, so that a memory-mapped file is never in memory as a whole."""
     if instances.dtype.kind != "f":
         return
     step = max(1, VALUES_PER_CHUNK // math.prod(instances.shape[1:]))
@@ -84,7 +82,7 @@ def check_finite(instances: np.ndarray, offsets: np.ndarray, names: Any) -> None
 
 
 def check_metadata(bags: Any) -> None:
-    """Check the number, type and values of labels, names, groups, tile sizes, positions and instance labels."""
+    """Check the shape, type and values of labels, names, groups, tile sizes, positions and instance labels."""
     for fields, count, unit in (
         (("labels", "names", "groups", "tile_sizes"), bags.n_bags, "bag"),
         (("positions", "instance_labels"), bags.n_instances, "instance"),
@@ -103,7 +101,7 @@ def check_metadata(bags: Any) -> None:
 
 
 def check_names(names: np.ndarray) -> np.ndarray:
-    """Return names as text; a missing one would become "None", and the encoding of bytes is unknown."""
+    """Return names as strings; reject missing names, which would become "None", and bytes of unknown encoding."""
     check_present("names", names, None)
     if names.dtype.kind in "SV":
         raise InputError(f"names are {names.dtype}; decode them to text first")
@@ -121,15 +119,15 @@ def check_present(field: str, values: np.ndarray, names: Any) -> None:
 
 
 def get_column_kind(field: str, values: np.ndarray) -> str:
-    """Return the type of labels or groups: "str", "bool", "int" or "float"; raise an error for any other or a mix."""
+    """Return the type of labels or groups: "str", "bool", "int" or "float"; reject other and mixed types."""
     for kind, (codes, types) in COLUMN_KINDS.items():
         are_objects = values.dtype.kind == "O" and all(_is_instance(value, types) for value in values)
         if has_dtype_kind(values, codes) or are_objects:
             if kind == "int" and not all(-INT64_LIMIT <= int(value) < INT64_LIMIT for value in values):
-                raise InputError(f"{field} contain whole numbers beyond the range of int64; give them as strings")
+                raise InputError(f"{field} contain integers beyond the range of int64; give them as strings")
             return kind
     raise InputError(
-        f"{field} are {describe_dtype(values)}; give strings, whole numbers, numbers or booleans, all of one type"
+        f"{field} are {describe_dtype(values)}; give strings, integers, floats or booleans, all of one type"
     )
 
 
@@ -173,7 +171,7 @@ def _check_unique(names: np.ndarray) -> None:
 
 
 def _is_instance(value: Any, types: Any) -> bool:
-    """Like ``isinstance``, but a bool is not an int."""
+    """Return the same as ``isinstance``, except that a bool is not an int."""
     return isinstance(value, types) and (types is BOOLEAN or not isinstance(value, BOOLEAN))
 
 
@@ -181,14 +179,14 @@ def _is_instance(value: Any, types: Any) -> bool:
 
 
 def name_bag(names: Any, bag: int) -> str:
-    """Return how an error message calls a bag: by its name, or by its number if bags have no names.
+    """Format a bag for an error message: by its name, or by its index if bags have no names.
 
     Parameters
     ----------
-    names : sequence of str, optional
+    names : sequence of str or None
         Names of all bags.
     bag : int
-        Number of the bag.
+        Index of the bag.
 
     Returns
     -------
@@ -199,18 +197,18 @@ def name_bag(names: Any, bag: int) -> str:
 
 
 def list_bag_names(names: Any, bags: np.ndarray) -> str:
-    """Return several bags for an error message: the first five by name, then the number of the others."""
+    """Format several bags for an error message: the first five, then the number of the others."""
     named = ", ".join(name_bag(names, int(bag)) for bag in bags[:MAX_NAMED_BAGS])
     return named + (f" and {len(bags) - MAX_NAMED_BAGS} more" if len(bags) > MAX_NAMED_BAGS else "")
 
 
 def has_dtype_kind(values: np.ndarray, codes: str) -> bool:
-    """Return whether the dtype has one of NumPy's kind codes and, for numbers, at most 64 bits, as in torch."""
+    """Return whether the dtype has one of these kind codes of NumPy and, for numbers, at most 64 bits, as in torch."""
     return values.dtype.kind in codes and (values.dtype.kind == "U" or values.dtype.itemsize <= 8)
 
 
 def describe_dtype(values: np.ndarray) -> str:
-    """Return the dtype of an array for an error message; for objects, their Python types."""
+    """Format the dtype of an array for an error message; for objects, their Python types."""
     if values.dtype.kind != "O":
         return str(values.dtype)
     return "objects of type " + ", ".join(sorted({type(value).__name__ for value in values.ravel()})[:5])

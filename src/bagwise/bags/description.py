@@ -1,11 +1,11 @@
-"""Summaries of bags: one line for the terminal, a small table for Jupyter."""
+"""Summaries of bags: one line for the terminal, and an HTML table for Jupyter."""
 
 import html
 from typing import Any
 
 import numpy as np
 
-MAX_VALUES = 6  # distinct labels that are listed
+MAX_VALUES = 6  # maximum number of labels to list
 
 
 def describe_in_line(bags: Any) -> str:
@@ -15,7 +15,7 @@ def describe_in_line(bags: Any) -> str:
 
 
 def describe_in_html(bags: Any) -> str:
-    """Return the same summary as an HTML table."""
+    """Return a summary of bags as an HTML table."""
     left = "style='text-align:left'"
     rows = "".join(
         f"<tr><th {left}>{html.escape(key)}</th><td {left}>{html.escape(text)}</td></tr>"

@@ -1,4 +1,4 @@
-"""The fingerprint of bags: equal for equal content, wherever it is stored; it ties a checkpoint to its data."""
+"""Fingerprints of bags: hashes of the content, wherever it is stored, which tie a checkpoint to its data."""
 
 import hashlib
 
@@ -6,21 +6,21 @@ import numpy as np
 
 from bagwise.bags.bags import Bags
 
-MAX_BYTES = 1 << 28  # above, only evenly spaced rows are read, so that a folder of slides is not read twice
+MAX_BYTES = 1 << 28  # of larger instances only some rows are read, so that a folder of slides is not read twice
 N_SAMPLED_ROWS = 4096
 
 
 def fingerprint_bags(bags: Bags, labels: np.ndarray | None = None) -> str:
-    """Return the SHA-256 of the shape, layout, labels, names, groups and instances of bags.
+    """Compute the SHA-256 of the instances, extractor, offsets, labels, names and groups of bags.
 
-    Of instances larger than 256 MB, only 4096 evenly spaced rows are read.
+    If the instances are larger than 256 MB, only 4096 evenly spaced rows are read.
 
     Parameters
     ----------
     bags : Bags
-        Bags.
-    labels : numpy.ndarray of shape (n_bags,), optional
-        Labels to use instead of ``bags.labels``.
+        Bags to hash.
+    labels : numpy.ndarray of shape (n_bags,) or None, default=None
+        Labels to use instead of ``bags.labels``; None uses ``bags.labels``.
 
     Returns
     -------

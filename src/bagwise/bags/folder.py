@@ -1,4 +1,4 @@
-"""The folder of bags on disk: flat arrays, memory-mapped when read, protected by SHA-256.
+"""Storage of bags in a folder: flat arrays that are memory-mapped when loaded and verified by their SHA-256.
 
     instances.npy         rows of all bags, one bag after the other
     offsets.npy           first row of each bag, and the number of rows
@@ -7,8 +7,9 @@
     instance_labels.npy   label of each instance, if known
     manifest.json         size and SHA-256 of every file
 
-A folder can be written one bag at a time, so a thousand slides need the memory of one. Everything is checked when a
-folder is written, and again when it is read, except that instances larger than ``MAX_HASHED`` bytes are not read then.
+A folder can be written one bag at a time, so that the features of only one slide are in memory. All content is checked
+when a folder is written and again when it is loaded, except that instances larger than ``MAX_HASHED`` bytes are not
+read then.
 """
 
 import contextlib
@@ -38,18 +39,18 @@ from bagwise.io import (
 KIND = "bagwise bags"
 INSTANCES, OFFSETS, TABLE = "instances.npy", "offsets.npy", "bags.csv"
 COLUMNS = {"names": "name", "labels": "label", "groups": "group", "tile_sizes": "tile_size"}
-MAX_HASHED = 1 << 30  # bytes of instances that every load reads: about a second
+MAX_HASHED = 1 << 30  # bytes of instances that are hashed when loaded, which takes about a second
 
 
 def save_bags(bags: Bags, folder: str | Path) -> None:
-    """Write bags to a folder, atomically.
+    """Save bags to a folder, atomically.
 
     Parameters
     ----------
     bags : Bags
-        Bags to write.
+        Bags to save.
     folder : str or Path
-        Folder; an existing folder of bags is replaced.
+        Folder to write; an existing folder of bags is replaced.
 
     Examples
     --------
@@ -73,15 +74,15 @@ def save_bags(bags: Bags, folder: str | Path) -> None:
 
 
 def load_bags(folder: str | Path) -> Bags:
-    """Read bags from a folder. Instances stay on disk until they are used.
+    """Load bags from a folder; instances are memory-mapped.
 
-    The SHA-256 of every file is compared with the manifest. Of instances larger than 1 GB only the size is compared,
-    which a warning states; ``bagwise check`` compares their SHA-256 too.
+    The SHA-256 of every file is compared with the manifest. If the instances are larger than 1 GB, only their size is
+    compared, with a warning; ``bagwise check`` compares their SHA-256 too.
 
     Parameters
     ----------
     folder : str or Path
-        Folder that ``save_bags`` or ``BagWriter`` wrote.
+        Folder written by ``save_bags`` or ``BagWriter``.
 
     Returns
     -------
@@ -104,18 +105,18 @@ def load_bags(folder: str | Path) -> Bags:
         if not isinstance(extractor, str | None):
             raise InputError(f"the extractor is {extractor!r}, not a name")
         if not isinstance(manifest["columns"], dict):
-            raise InputError(f"the columns of {TABLE} are {manifest['columns']!r}, not names with types")
+            raise InputError(f"the columns of {TABLE} are {manifest['columns']!r}, not a mapping of names to types")
         return _build_unread(extractor, arrays) if is_large else Bags(**arrays, extractor=extractor)
     except InputError as error:
-        raise InputError(f"{folder}: {error}; restore the folder from a copy or make it again") from None
+        raise InputError(f"{folder}: {error}; restore the folder from a copy or create it again") from None
     except (KeyError, TypeError, ValueError, OverflowError, csv.Error) as error:
         raise InputError(
-            f"{folder} has content that bagwise does not write ({error!r}); restore it from a copy or make it again"
+            f"{folder} has invalid content ({error!r}); restore it from a copy or create it again"
         ) from None
 
 
 def read_empty_bags(folder: str | Path) -> tuple[str, ...]:
-    """Return the names of bags that had no instances when the folder was written, and are not among its bags.
+    """Return the names of the empty bags of a folder, which are recorded but are not loaded.
 
     Parameters
     ----------
@@ -125,29 +126,30 @@ def read_empty_bags(folder: str | Path) -> tuple[str, ...]:
     Returns
     -------
     tuple of str
+        Names of bags without instances.
     """
     names = read_manifest(Path(folder), KIND).get("empty", [])
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise InputError(f"{folder}: its manifest does not list the names of empty bags; make the folder again")
+        raise InputError(f"{folder}: its manifest does not list the names of empty bags; create the folder again")
     return tuple(names)
 
 
 class BagWriter:
-    """Writer of a folder of bags, one bag at a time; the folder appears when the ``with`` block succeeds.
+    """Context manager that writes a folder one bag at a time; the folder appears if the block succeeds.
 
     Parameters
     ----------
     folder : str or Path
-        Folder; an existing folder of bags is replaced.
-    extractor : str, optional
-        What made the features.
+        Folder to write; an existing folder of bags is replaced.
+    extractor : str or None, default=None
+        Name of the feature extractor.
 
     Attributes
     ----------
     sizes : list of int
         Number of instances of each bag so far.
     empty : list of str
-        Names of bags without instances; append to it, so that they are recorded as empty rather than forgotten.
+        Names of bags without instances, which are recorded in the folder; append to this list.
 
     Examples
     --------
@@ -196,12 +198,12 @@ class BagWriter:
         ----------
         instances : numpy.ndarray of shape (n_instances, ...)
             Instances of the bag.
-        positions : numpy.ndarray of shape (n_instances, 2), optional
-            x and y of each instance in level-0 pixels.
-        instance_labels : numpy.ndarray of shape (n_instances,), optional
+        positions : numpy.ndarray of shape (n_instances, 2) or None, default=None
+            Coordinates x and y of each instance, in level-0 pixels.
+        instance_labels : numpy.ndarray of shape (n_instances,) or None, default=None
             Label of each instance.
         **per_bag : object
-            ``name``, ``label``, ``group`` and ``tile_size`` of the bag; give the same ones for every bag.
+            Any of ``name``, ``label``, ``group`` and ``tile_size``; the same ones for every bag.
         """
         if unknown := per_bag.keys() - set(COLUMNS.values()):
             raise InputError(f"bags have no {', '.join(sorted(unknown))}; they have {', '.join(COLUMNS.values())}")
@@ -222,20 +224,20 @@ class BagWriter:
             self.per_instance.setdefault(field, []).append(values)
 
     def _check_consistent(self, name: str, instances: np.ndarray, per_bag: Any, per_instance: Any) -> None:
-        """Check that a bag has the shape, type and metadata of the bags before."""
+        """Check that a bag has the same shape, type and metadata as the previous bags."""
         if instances.shape[1:] != self.shape:
             raise InputError(
-                f"bag '{name}' has instances of shape {instances.shape[1:]}, but the bags before have {self.shape}; "
+                f"bag '{name}' has instances of shape {instances.shape[1:]}, but the previous bags have {self.shape}; "
                 "every instance must have the same shape"
             )
         if not np.can_cast(instances.dtype, self.dtype, "same_kind"):
             raise InputError(
-                f"bag '{name}' has dtype {instances.dtype}, but the bags before have {self.dtype}; use one dtype"
+                f"bag '{name}' has dtype {instances.dtype}, but the previous bags have {self.dtype}; use one dtype"
             )
         if per_bag.keys() != self.per_bag.keys() or per_instance.keys() != self.per_instance.keys():
             given, before = sorted([*per_bag, *per_instance]), sorted([*self.per_bag, *self.per_instance])
             raise InputError(
-                f"bag '{name}' has {given}, but the bags before have {before}; give the same metadata for every bag"
+                f"bag '{name}' has {given}, but the previous bags have {before}; give the same metadata for every bag"
             )
 
     def _finish(self) -> None:
@@ -254,7 +256,7 @@ class BagWriter:
 
 
 def _check_bag(bag_name: str, instances: Any, **metadata: Any) -> Bags:
-    """Return this bag as ``Bags``, which checks everything; errors name the bag."""
+    """Return a bag as ``Bags``, which checks it; errors name the bag."""
     rows = np.asanyarray(instances)
     per_bag = {field: [metadata.pop(column)] for field, column in COLUMNS.items() if column in metadata}
     arrays: dict[str, Any] = {
@@ -269,7 +271,7 @@ def _check_bag(bag_name: str, instances: Any, **metadata: Any) -> Bags:
 
 
 def _write_table(path: Path, columns: dict[str, list[Any]]) -> dict[str, str]:
-    """Write bags.csv; return the type of each column, because "1" could be a number or a string."""
+    """Write bags.csv, and return the type of each column, because "1" could be a number or a string."""
     names = columns.get("name", [])
     if len(set(names)) < len(names):
         repeated = Counter(names).most_common(1)[0][0]
@@ -299,7 +301,7 @@ def _is_large(path: Path) -> bool:
 
 
 def _build_unread(extractor: str | None, arrays: dict[str, Any]) -> Bags:
-    """Build bags whose layout and metadata are checked, but whose instances are not read."""
+    """Create bags with checks of the layout and metadata only; the instances are not read."""
     check_layout(arrays["instances"], arrays["offsets"], arrays.get("names"))
     bags = Bags.trusted(extractor, **arrays)
     check_metadata(bags)
@@ -317,7 +319,7 @@ def _read_arrays(folder: Path, manifest: dict[str, Any]) -> dict[str, Any]:
 
 
 def _map_array(path: Path) -> np.ndarray:
-    """Memory-map an array; a file that claims more than it holds is rejected before any memory is allocated."""
+    """Memory-map an array; a file that declares more data than it contains is rejected without allocating memory."""
     try:
         return np.lib.format.open_memmap(path, mode="r")  # np.load would open other kinds of files too
     except Exception as error:  # NumPy parses the header as a Python literal and raises the parser's exceptions

@@ -1,4 +1,4 @@
-"""Conversion of a data frame with one row per instance into the arrays of ``Bags``."""
+"""Conversion of a data frame with one row per instance to the arrays of ``Bags``."""
 
 from collections import Counter
 from typing import Any
@@ -14,7 +14,7 @@ MAX_LISTED_COLUMNS = 20  # in an error message
 def arrays_from_frame(
     frame: Any, bag: str, label: str | None, group: str | None, instance_label: str | None
 ) -> dict[str, Any]:
-    """Return the fields of ``Bags``, from any frame with ``columns`` and ``frame[column]`` (pandas, polars …)."""
+    """Return the fields of ``Bags`` for a frame of pandas, polars or another library with ``frame[column]``."""
     features = _find_features(frame, {"bag": bag, "label": label, "group": group, "instance_label": instance_label})
     if len(frame) == 0:
         raise InputError("the frame has no rows; pass one row per instance")
@@ -65,7 +65,7 @@ def _find_features(frame: Any, roles: dict[str, str | None]) -> list[str]:
 
 
 def _read_complete(frame: Any, column: str) -> np.ndarray:
-    """Return a column in which no value is missing."""
+    """Return a column; reject missing values."""
     values = np.asarray(frame[column])
     missing = np.array([is_missing_value(value) for value in values], dtype=bool)
     if missing.any():
@@ -74,7 +74,7 @@ def _read_complete(frame: Any, column: str) -> np.ndarray:
 
 
 def _read_bag_names(frame: Any, bag: str) -> np.ndarray:
-    """Return names as text; raise an error if different values, such as 1 and "1", have the same text."""
+    """Return names as strings; reject different values with the same string, such as 1 and "1"."""
     values = _read_complete(frame, bag)
     names = values.astype(str)
     first: dict[str, Any] = {}
@@ -106,7 +106,7 @@ def _read_numbers(frame: Any, column: str) -> np.ndarray:
 
 
 def _is_convertible(value: Any) -> bool:
-    if isinstance(value, np.complexfloating | np.timedelta64):  # float() would keep only a part of them
+    if isinstance(value, np.complexfloating | np.timedelta64):  # float() would drop a part of them
         return False
     try:
         float(value)

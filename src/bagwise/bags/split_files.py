@@ -1,4 +1,4 @@
-"""CLAM's split files: splits_k.csv with one column of slides per part, or splits_k_bool.csv with True and False."""
+"""Split files of CLAM: splits_k.csv with one column of slides per part, or splits_k_bool.csv with True and False."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ ENDINGS = {*FEATURES, *IMAGES, *SLIDES}
 
 
 class SplitFile(NamedTuple):
-    """Names of the bags of each part.
+    """Names of the bags in each part of a split.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class SplitFile(NamedTuple):
     test: list[str]
 
     def rows(self, names: Sequence[str] | np.ndarray, path: Path) -> list[np.ndarray]:
-        """Return the row numbers of the training, validation and test bags.
+        """Return the indices of the training, validation and test bags.
 
         Parameters
         ----------
@@ -46,24 +46,22 @@ class SplitFile(NamedTuple):
         Returns
         -------
         list of numpy.ndarray
-            One array per part.
+            Indices into ``names``, one array per part.
 
         Raises
         ------
         InputError
-            If the file names a bag that does not exist.
+            If the file lists a bag that is not in ``names``.
         """
         places = {str(name): row for row, name in enumerate(names)}
         unknown = [name for part in self for name in part if name not in places]
         if unknown:
-            raise InputError(
-                f"{path} names bags that are not in the data: {', '.join(unknown[:10])}; correct it or split again"
-            )
+            raise InputError(f"{path} lists bags that are not in the data: {', '.join(unknown[:10])}; correct the file")
         return [np.array([places[name] for name in part], dtype=int) for part in self]
 
 
 def read_split_file(path: str | Path) -> SplitFile:
-    """Read a split file of either kind.
+    """Read a split file of CLAM, of either kind.
 
     Parameters
     ----------
@@ -73,7 +71,7 @@ def read_split_file(path: str | Path) -> SplitFile:
     Returns
     -------
     SplitFile
-        Names of the bags of each part, without folder and file extension.
+        Names of the bags in each part, without folder and file extension.
 
     Raises
     ------
@@ -92,7 +90,7 @@ def read_split_file(path: str | Path) -> SplitFile:
     with open_csv(path) as table:
         missing = [part for part in PARTS if part not in table.header]
         if missing:
-            raise InputError(f"{path} has no column {', '.join(missing)}; a split file has train, val and test")
+            raise InputError(f"{path} has no column {', '.join(missing)}; it needs the columns train, val and test")
         train, validation, test = _read_parts(table)
     if not train:
         raise InputError(f"{path} has no training slides; list them in the column train")
@@ -111,7 +109,7 @@ def _read_parts(table: CsvTable) -> list[list[str]]:
 
 
 def _read_flags(rows: list[list[Any]], column: int) -> list[str]:
-    """Return the slides whose flag is True; the first column names the slide."""
+    """Return the slides whose flag is True; the first column contains the name of the slide."""
     return [strip_slide_name(cells[0]) for cells in rows if cells[column].strip().lower() == "true"]
 
 
@@ -126,6 +124,7 @@ def strip_slide_name(name: str) -> str:
     Returns
     -------
     str
+        Name without folder and extension.
 
     Examples
     --------

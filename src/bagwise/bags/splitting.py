@@ -1,4 +1,4 @@
-"""Splits of bags, stratified by class: one hold-out set, or folds. A group is never separated."""
+"""Splits of bags, stratified by class: a hold-out set, or folds. The bags of a group are never separated."""
 
 import math
 import warnings
@@ -11,27 +11,27 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, Strat
 from bagwise.arguments import check_real_number
 from bagwise.errors import InputError
 
-MAX_FOLDS = 10  # unless the share is below a tenth: many folds of few groups are uneven in class
+MAX_FOLDS = 10  # unless the share is below 0.1 or above 0.9; classes are uneven in many folds of few groups
 
 
 def hold_out(targets: np.ndarray, groups: np.ndarray | None, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Split bags into those to keep and those to hold out.
+    """Split bags into a part to keep and a part to hold out.
 
     Parameters
     ----------
     targets : numpy.ndarray of shape (n_bags,)
-        Class of each bag; both parts get about the same share of every class.
+        Class of each bag; both parts have about the same class proportions.
     groups : numpy.ndarray of shape (n_bags,) or None
-        Group of each bag; whole groups are held out.
+        Group of each bag, which is never separated; None means no groups.
     share : float
         Share of the bags to hold out, between 0 and 1.
     seed : int
-        Seed of the random split.
+        Random seed of the split.
 
     Returns
     -------
     tuple of (numpy.ndarray, numpy.ndarray)
-        Rows to keep and rows to hold out, both in ascending order.
+        Indices of the bags to keep and of those to hold out, both in ascending order.
 
     Raises
     ------
@@ -56,23 +56,28 @@ def hold_out(targets: np.ndarray, groups: np.ndarray | None, share: float, seed:
 def make_stratified_folds(
     targets: np.ndarray, groups: np.ndarray | None, n_folds: int, seed: int
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Split bags into folds.
+    """Split bags into stratified folds.
 
     Parameters
     ----------
     targets : numpy.ndarray of shape (n_bags,)
-        Class of each bag; every fold gets about the same share of every class.
+        Class of each bag; all folds have about the same class proportions.
     groups : numpy.ndarray of shape (n_bags,) or None
-        Group of each bag; no group is in two folds.
+        Group of each bag; no group is in two folds. None means no groups.
     n_folds : int
         Number of folds.
     seed : int
-        Seed of the random split.
+        Random seed of the split.
 
     Yields
     ------
     tuple of (numpy.ndarray, numpy.ndarray)
-        For each fold, the rows to train on and the rows held out.
+        For each fold, the indices of the training bags and of the held-out bags.
+
+    Raises
+    ------
+    InputError
+        If there are fewer groups than folds.
 
     Examples
     --------
@@ -88,7 +93,9 @@ def make_stratified_folds(
             raise InputError(f"the bags form {n_groups} groups, too few for {n_folds} folds; use fewer folds")
         splitter = StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed % (1 << 32))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # a class with fewer bags than folds: split as evenly as possible
+        warnings.simplefilter(
+            "ignore", UserWarning
+        )  # a class with fewer bags than folds is split as evenly as possible
         yield from splitter.split(targets, targets, groups)
 
 
@@ -107,7 +114,7 @@ def _split_by_class(targets: np.ndarray, share: float, seed: int) -> tuple[np.nd
 
 
 def _split_by_group(targets: np.ndarray, groups: np.ndarray, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Hold out m of k folds of whole groups; classes are as even as the groups allow."""
+    """Hold out m of k folds of whole groups; classes are balanced as well as the groups allow."""
     n_groups = len(np.unique(groups))
     if n_groups < 2:
         raise InputError(
@@ -120,7 +127,7 @@ def _split_by_group(targets: np.ndarray, groups: np.ndarray, share: float, seed:
     n_folds, n_chosen = _choose_folds(share, min(n_groups, int(counts.max())))
     splitter = StratifiedGroupKFold(n_splits=n_folds, shuffle=True, random_state=seed)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # a class in few groups is rejected below, with the fix
+        warnings.simplefilter("ignore", UserWarning)  # a class that is in too few groups is rejected below
         folds = [held_out for _, held_out in splitter.split(targets, targets, groups)]
     held_out, kept = np.concatenate(folds[:n_chosen]), np.concatenate(folds[n_chosen:])
     _check_classes(targets, groups, kept)
@@ -128,7 +135,7 @@ def _split_by_group(targets: np.ndarray, groups: np.ndarray, share: float, seed:
 
 
 def _choose_folds(share: float, max_folds: int) -> tuple[int, int]:
-    """Return (k, m) so that m of k folds come closest to the share; the smallest k of equally good ones.
+    """Return (k, m) such that m / k is closest to the share; the smallest k among equally good ones.
 
     >>> [_choose_folds(share, max_folds=100) for share in (0.2, 0.4, 0.05)], _choose_folds(0.4, max_folds=2)
     ([(5, 1), (5, 2), (20, 1)], (2, 1))

@@ -1,7 +1,7 @@
 """The entry point of the command line.
 
-Invalid input ends the command with a short message and exit code 2. Any other exception is a bug in bagwise and keeps
-its traceback.
+Invalid input ends the command with a short message and exit code 2, and so do errors of the operating system and a lack
+of memory. Any other exception is a bug in bagwise and keeps its traceback.
 """
 
 import io

@@ -1,4 +1,4 @@
-"""Explanations: the contribution of each instance, and how far its weight can be trusted."""
+"""Explanations: the contribution of each instance, and the reliability of the weights."""
 
 import lazy_loader
 

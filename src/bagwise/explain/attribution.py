@@ -1,7 +1,7 @@
 """The results of an explanation, and the score of each class.
 
     two classes       s₂ = log p₂ − log p₁,  s₁ = −s₂        the log odds of each class
-    several classes   s_c = log p_c − mean over classes      a change common to all classes does not count
+    several classes   s_c = log p_c − mean over classes      independent of a shift common to all classes
 
 Within a bag, the contributions cₖ of its instances and the baseline b sum to the score of each class: s = b + Σₖ cₖ.
 """
@@ -22,9 +22,9 @@ class Explanation(NamedTuple):
     classes : ndarray of shape (n_classes,)
         The class labels.
     probabilities : ndarray of shape (n_bags, n_classes)
-        Class probabilities, identical to the last digit to those the estimator predicts.
+        Class probabilities, exactly as predicted by the estimator.
     weights : ndarray of shape (n_instances,)
-        Weight of each instance, identical to those of the estimator; they sum to one within each bag.
+        Weight of each instance, exactly as returned by the estimator; they sum to one within each bag.
     scores : ndarray of shape (n_bags, n_classes)
         Score of each class, before a temperature is applied to the probabilities.
     baseline : ndarray of shape (n_classes,)
@@ -55,7 +55,9 @@ class Attribution(NamedTuple):
 
 
 def expand_scores(scores: np.ndarray) -> np.ndarray:
-    """Return one centred column per class from one score (two classes) or several; linear in the scores.
+    """Return centred scores with one column per class, from one score (two classes) or several.
+
+    The result is linear in the scores.
 
     >>> expand_scores(np.array([[2.0]])).tolist(), expand_scores(np.array([[1.0, 2.0, 6.0]])).tolist()
     ([[-2.0, 2.0]], [[-2.0, -1.0, 3.0]])

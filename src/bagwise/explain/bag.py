@@ -1,13 +1,16 @@
 """The explanation of one test bag, written to a folder.
 
-explanation.json     label, probabilities to the last digit, scores, and how reliable the weights are
+explanation.json     label, probabilities with all digits, scores, and the reliability of the weights
 instances.csv        one row per instance: position, weight, contributions, probabilities as a bag of its own
-weights.npy          (n_instances,); contributions.npy and probabilities.npy (n_instances, n_classes)
+weights.npy          (n_instances,)
+contributions.npy    (n_instances, n_classes), and probabilities.npy
 strip.png            the instances with the highest weights, key instances framed
 curves.png           deletion and insertion curves
 panels.png           the five panels of the paper, if there is an image of the bag
-map.png              heatmap of the requested layer over the image or slide; tiles/ its highest-scoring tiles
-tiles.geojson        every tile with its measurements; regions.geojson the tiles above the threshold, merged
+map.png              heatmap of the requested layer over the image or slide
+tiles/               the tiles with the highest values of that layer
+tiles.geojson        every tile with its measurements
+regions.geojson      regions of adjacent tiles whose values reach the threshold
 """
 
 from pathlib import Path
@@ -40,12 +43,12 @@ from bagwise.io import JsonObject, write_array, write_csv, write_folder_atomical
 from bagwise.runs import OpenRun, compute_weight_spread
 
 KIND = "bagwise explanation"
-REGION_THRESHOLD = 0.5  # on the scale, if no threshold is given
+REGION_THRESHOLD = 0.5  # of the scaled values, if no threshold is given
 MAX_TITLE_WORD = 40  # characters of a bag name or label in a title
 
 
 class ReferenceModel(NamedTuple):
-    """Another model, whose probabilities of single instances are shown next to the weights.
+    """Another model whose probabilities of single instances are shown beside the weights.
 
     Attributes
     ----------
@@ -60,22 +63,22 @@ class ReferenceModel(NamedTuple):
 
 
 class ExplanationSettings(NamedTuple):
-    """What an explanation shows, and how.
+    """Content and style of an explanation.
 
     Attributes
     ----------
-    layer : str, default "weight"
-        Layer of the map: "weight", "contribution" or "probability".
-    class_number : int, default 1
+    layer : {"weight", "contribution", "probability"}, default="weight"
+        Layer of the map.
+    class_number : int, default=1
         Index of the class of contributions, probabilities and curves.
-    style : MapStyle
+    style : MapStyle, default=MapStyle()
         Style of the map.
-    top : int, default 10
-        Number of highest-scoring tiles to save.
-    beside : ReferenceModel, optional
-        Model shown in panel (e); Instance+max in the paper.
-    seeds : tuple of BagEstimator, default ()
-        Models that differ only in their random seed, to compute how much the weights vary.
+    top : int, default=10
+        Number of tiles with the highest values to save.
+    beside : ReferenceModel or None, default=None
+        Model shown in panel (e); Instance+max in the paper. None leaves the panel out.
+    seeds : tuple of BagEstimator, default=()
+        Models trained with other random seeds, to compute the spread of the weights.
     """
 
     layer: str = "weight"
@@ -99,7 +102,7 @@ def write_explanation(
     Parameters
     ----------
     folder : Path
-        Folder to write; an earlier explanation there is replaced, any other folder is rejected.
+        Folder to write to. An earlier explanation is replaced; a folder with other contents raises an error.
     open_run : OpenRun
         The run of the bag.
     layers : BagLayers
@@ -107,9 +110,9 @@ def write_explanation(
     bag : int
         Index of the test bag.
     background : Background or None
-        The image or slide of the bag; without it, no map and no panels are written.
+        The image or slide of the bag; None writes neither a map nor panels.
     settings : ExplanationSettings
-        What to show, and how.
+        Content and style of the explanation.
 
     Returns
     -------
@@ -140,7 +143,7 @@ def describe_explanation(
     curves: DeletionCurves,
     settings: ExplanationSettings,
 ) -> JsonObject:
-    """Return the content of explanation.json; probabilities are the text of the run's predictions."""
+    """Return the content of explanation.json; probabilities are strings, as in the predictions of the run."""
     explanation, row, classes = layers.explanation(bag), open_run.run.predictions[bag], open_run.run.classes
     return {
         "bag": row["bag"],
@@ -169,7 +172,7 @@ def _compute_spread(open_run: OpenRun, layers: BagLayers, bag: int, settings: Ex
 
 
 def _compute_curves(open_run: OpenRun, layers: BagLayers, bag: int, settings: ExplanationSettings) -> DeletionCurves:
-    """Rank by contribution: a weight measures how much an instance counts, but not for which class."""
+    """Compute deletion curves, with instances ranked by contribution, because a weight belongs to no class."""
     order = np.argsort(-layers.values("contribution", bag, settings.class_number), kind="stable")
     return compute_deletion_curves(open_run.model, open_run.bag(bag), order, settings.class_number)
 

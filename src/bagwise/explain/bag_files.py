@@ -38,8 +38,8 @@ def make_instance_rows(open_run: OpenRun, layers: BagLayers, bag: int) -> list[J
     Returns
     -------
     list of dict
-        Bag, instance, position (x and y, if known), weight, contribution to each class, probabilities as a bag of its
-        own, and whether it is a key instance (if known).
+        Bag, instance, position (x and y, if known), weight, contribution to each class, probabilities of the instance
+        as a bag of its own, and whether it is a key instance (if known).
     """
     single, name = open_run.bag(bag), open_run.run.predictions[bag]["bag"]
     columns = {"weight": layers.weights(bag)}
@@ -99,7 +99,7 @@ def tiles_to_geojson(open_run: OpenRun, layers: BagLayers, bag: int, class_numbe
 def regions_to_geojson(
     open_run: OpenRun, layers: BagLayers, bag: int, *, layer: str, class_number: int, scale: str, threshold: float
 ) -> JsonObject:
-    """Return the tiles whose scaled value reaches the threshold; adjacent tiles are merged into one region."""
+    """Return regions of adjacent tiles whose scaled values reach the threshold, as GeoJSON."""
     label = open_run.run.classes[class_number]
     map_layer = make_map_layer(layer, layers.values(layer, bag, class_number), label)
     measurements = {f"{layer}, {scale} scale": map_layer.scale_values(scale).values, layer: map_layer.values}
@@ -108,7 +108,7 @@ def regions_to_geojson(
 
 
 def save_strip(path: Path, bag: Bags, weights: np.ndarray, title: str) -> Path:
-    """Save the instances with the highest weights, highest first, key instances framed."""
+    """Save a figure of the instances with the highest weights, with frames around key instances."""
     chosen = np.argsort(-weights, kind="stable")[:MAX_IN_STRIP]
     key = None if bag.instance_labels is None else bag.instance_labels[chosen] > 0
     rows = -(-len(chosen) // STRIP_COLUMNS)
@@ -121,7 +121,7 @@ def save_strip(path: Path, bag: Bags, weights: np.ndarray, title: str) -> Path:
 
 
 def save_curves(path: Path, curves: DeletionCurves, title: str) -> Path:
-    """Save the deletion and insertion curves."""
+    """Save a figure of the deletion and insertion curves."""
     with use_style():
         figure = Figure(figsize=(4.4, 4.4), layout="constrained")
         axes = plot_removal_curves(figure.subplots(), curves.shares, curves.deletion, curves.insertion)
@@ -130,7 +130,7 @@ def save_curves(path: Path, curves: DeletionCurves, title: str) -> Path:
 
 
 def save_panels(path: Path, pictures: Mapping[str, np.ndarray], title: str) -> Path:
-    """Save pictures side by side as a PNG.
+    """Save images side by side as a PNG file.
 
     Parameters
     ----------

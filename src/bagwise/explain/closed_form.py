@@ -2,13 +2,13 @@
 
     s = g( Σₖ aₖ hₖ ),  g(z) = W z + b        cₖ = aₖ · W hₖ        baseline = b
 
-This holds for attention of any kind (with several heads: the sum over the heads), mean (aₖ = 1/K) and sum (aₖ = 1)
-with a linear head, and for attention at instance level, which averages the linear scores W hₖ + b. The weights depend
-on the whole bag, so cₖ is the share of an instance in the score of this bag, not the change of the score if the
-instance were removed.
+This holds for all kinds of attention (with several attention heads, cₖ is the sum over them), for mean (aₖ = 1/K) and
+for sum (aₖ = 1), with a linear head; and for attention at instance level, which averages the linear scores W hₖ + b.
+The weights depend on the whole bag, so cₖ is the part of an instance in the score of this bag, not the change of the
+score if the instance were removed.
 
 The encoder runs as in a prediction, on its device and in its precision, over chunks of the bags that fit in memory.
-Pooling and head are copied to float64, so that the contributions sum to the score to the last digits.
+Pooling and head are copied to float64, so that the contributions sum to the score up to rounding in float64.
 """
 
 import copy
@@ -49,7 +49,7 @@ class LinearForm(NamedTuple):
 
 
 def has_closed_form(model: BagModel) -> bool:
-    """Return whether the score is linear in the embeddings, given the types of the pooling and the head."""
+    """Return whether the score is linear in the embeddings; the types of the pooling and the head decide."""
     if type(model.pooling) is AttendedScores:
         return type(model.pooling.classifier) in LINEAR and type(model.head) is nn.Identity
     averages = isinstance(model.pooling, AttentionPooling) or type(model.pooling) in (Mean, Sum)
@@ -58,7 +58,7 @@ def has_closed_form(model: BagModel) -> bool:
 
 @torch.inference_mode()
 def attribute_in_closed_form(model: BagModel, bags: Bags, device: torch.device) -> Attribution:
-    """Compute all contributions; per instance only a few numbers per attention head and class are stored."""
+    """Compute all contributions; only a few numbers per instance, attention head and class are stored."""
     form = get_linear_form(model)
     exponents, evidence = RowCollector(bags.n_instances), RowCollector(bags.n_instances)
     for rows in compute_embeddings(model, bags, device):
@@ -102,14 +102,14 @@ def compute_embeddings(model: BagModel, bags: Bags, device: torch.device) -> Ite
 def compute_evidence(
     form: LinearForm, rows: Float[Tensor, "instances width"]
 ) -> Float[Tensor, "instances blocks scores"]:
-    """Compute W hₖ for each block of columns of W: the head of an embedding in that block, without the bias."""
+    """Compute W hₖ for each block of columns of W: the head is applied to the embedding in that block, without bias."""
     width, bias = rows.shape[1], compute_bias(form, rows)
     padded = (functional.pad(rows, (n * width, (form.n_blocks - 1 - n) * width)) for n in range(form.n_blocks))
     return torch.stack([form.head(block) - bias for block in padded], dim=1)
 
 
 def compute_bias(form: LinearForm, rows: Float[Tensor, "instances width"]) -> Float[Tensor, "1 scores"]:
-    """Compute b, the head of a zero embedding."""
+    """Compute b, the output of the head for a zero embedding."""
     return form.head(rows.new_zeros(1, form.n_blocks * rows.shape[1]))
 
 

@@ -1,10 +1,10 @@
-"""Deletion and insertion curves (Petsiuk et al. 2018): does the probability of a bag depend on its first instances?
+"""Deletion and insertion curves (Petsiuk et al. 2018): the effect of the highest-ranked instances on the prediction.
 
-    deletion    p(class) of the bag without the first instances of a ranking; drops early if they were decisive
-    insertion   p(class) of a bag of these first instances alone; rises early if they were decisive
+    deletion    p(class) of the bag without the first instances of a ranking; drops early if they are decisive
+    insertion   p(class) of a bag of only these first instances; rises early if they are decisive
 
-Every subset is predicted by the estimator itself, as a bag. An empty bag cannot be predicted: its probability is one
-over the number of classes.
+The estimator predicts every subset as a bag. It cannot predict an empty bag, whose probability is defined as one over
+the number of classes.
 """
 
 from collections.abc import Sequence
@@ -21,24 +21,24 @@ from bagwise.explain.shapley import PermutationPlan, PrefixScorer
 from bagwise.targets import clip_log
 from bagwise.training import group_by_rows
 
-ROWS_AT_ONCE = 1 << 14  # rows of the subsets predicted together; a larger subset is predicted alone
+ROWS_AT_ONCE = 1 << 14  # rows of subsets that are predicted together; a larger subset is predicted by itself
 
 
 class DeletionCurves(NamedTuple):
-    """Probability of a class while the first instances of a ranking are removed, or added.
+    """Probability of a class as instances are removed or added in the order of a ranking.
 
     Attributes
     ----------
     shares : ndarray of shape (n_points,)
         Share of the instances removed or added, from 0 to 1.
     deletion : ndarray of shape (n_points,)
-        Probability after removing them: from the whole bag to even odds.
+        Probability after removing these instances: from the whole bag to even odds.
     insertion : ndarray of shape (n_points,)
-        Probability of these instances alone: from even odds to the whole bag.
+        Probability of a bag of only these instances: from even odds to the whole bag.
     deletion_area : float
-        Area under the deletion curve; small if the first instances were decisive for the class.
+        Area under the deletion curve; small if the first instances are decisive for the class.
     insertion_area : float
-        Area under the insertion curve; large if the first instances were decisive for the class.
+        Area under the insertion curve; large if the first instances are decisive for the class.
     """
 
     shares: np.ndarray
@@ -63,8 +63,8 @@ def compute_deletion_curves(
         The rows of the bag ranked by weight or contribution, highest first, for example ``np.argsort(-weights)``.
     class_number : int
         Column of the class in the probabilities.
-    points : int, default 20
-        Number of steps from the whole bag to the empty bag; a smaller bag has one step per instance.
+    points : int, default=20
+        Number of steps from the whole bag to the empty bag; bags with fewer instances have one step per instance.
 
     Returns
     -------

@@ -1,22 +1,21 @@
-"""Explanation of any estimator: its own probabilities and weights, and the contribution of every instance.
+"""Explanation of any estimator: its probabilities and weights, and the contribution of every instance.
 
     network, linear in its embeddings      closed form
     other networks, classical methods      Shapley values by sampled permutations
     ensemble, committee, super learner     weighted mean of the members' scores, baselines and contributions
-    adjusted, selected                     that of the wrapped estimator, before its probabilities are adjusted
+    adjusted, selected                     as for the wrapped estimator, before its probabilities are adjusted
 
 For an ensemble the score is the mean of the members' scores, whereas the probability is the mean of their
 probabilities. The log odds of that probability are therefore slightly closer to zero than the score.
 """
 
 from functools import singledispatch
-from typing import Any
 
 import numpy as np
 
 from bagwise.arguments import check_whole_number
 from bagwise.bags import Bags
-from bagwise.estimators import BagClassifier, BagEstimator, DelegatingEstimator, Voting, as_bags
+from bagwise.estimators import BagClassifier, BagEstimator, BagsLike, DelegatingEstimator, Voting, as_bags
 from bagwise.explain.attribution import Attribution, Explanation
 from bagwise.explain.closed_form import attribute_in_closed_form, has_closed_form
 from bagwise.explain.deletion import make_estimator_scorer
@@ -30,23 +29,28 @@ from bagwise.training import resolve_device
 from bagwise.training.streaming import is_streamable
 
 
-def explain_bags(estimator: BagEstimator, bags: Any, *, orders: int = 8) -> Explanation:
+def explain_bags(estimator: BagEstimator, bags: BagsLike, *, orders: int = 8) -> Explanation:
     """Predict bags and compute the contribution of every instance.
 
     Parameters
     ----------
     estimator : BagEstimator
-        A fitted estimator, of any method.
-    bags : Bags or list of arrays
+        A fitted estimator.
+    bags : Bags, list of array-like, or array-like of shape (n_bags, n_features)
         The bags to explain.
-    orders : int, default 8
-        Number of permutations of the instances sampled per bag, where contributions have no closed form. More
+    orders : int, default=8
+        Number of permutations of the instances to sample per bag, if contributions have no closed form. More
         permutations take longer and reduce the variance.
 
     Returns
     -------
     Explanation
         Probabilities, weights, scores, baseline and contributions.
+
+    Raises
+    ------
+    InputError
+        If ``orders`` is not a positive integer, or the bags are invalid.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""GeoJSON (RFC 7946) of tiles and regions, in the form of QuPath 0.4 and later, which opens it by drag and drop.
+"""GeoJSON (RFC 7946) of tiles and regions, as used by QuPath 0.4 and later, which opens it by drag and drop.
 
 Coordinates are level-0 pixels with y pointing down, as in QuPath. A tile has the object type "tile", a region has
 "annotation". Files written by bagwise or exported by QuPath can be read; outlines are Polygon or MultiPolygon.
@@ -28,7 +28,8 @@ class Feature(NamedTuple):
     kind : str
         QuPath's object type: "tile", "annotation", "detection", …
     polygons : list of list of ndarray
-        The rings of each polygon, the outer one first; a ring is a closed array of shape (n_corners, 2).
+        The rings of each polygon, the outer ring first. A ring has shape (n_corners, 2), and its last corner is equal
+        to the first.
     class_name : str or None
         Name of the classification.
     colour : tuple of int or None
@@ -69,20 +70,25 @@ def to_geojson(
     tile_size : float
         Side of a tile in level-0 pixels.
     measurements : mapping of str to ndarray of shape (n_tiles,)
-        Values by name. A region gets their sum, mean and maximum, and the number of its tiles.
+        Values by name. For a region, their sum, mean and maximum and the number of tiles are written.
     class_name : object
         Name of the classification.
-    colour : tuple of int, default (213, 94, 0)
+    colour : tuple of int, default=(213, 94, 0)
         Red, green and blue of the classification, from 0 to 255.
-    threshold : float, optional
-        Minimum value of the first measurement; by default all tiles are kept.
-    merged : bool, default False
-        Merge adjacent tiles into regions.
+    threshold : float or None, default=None
+        Tiles whose first measurement is below this value are left out; None keeps all tiles.
+    merged : bool, default=False
+        Whether to merge adjacent tiles into regions.
 
     Returns
     -------
     dict
         The FeatureCollection.
+
+    Raises
+    ------
+    InputError
+        If shapes do not match, a value is not finite, or a threshold is given without a measurement.
     """
     arrays = {name: np.asarray(values, dtype=np.float64) for name, values in measurements.items()}
     positions = np.asarray(positions, dtype=np.float64)
@@ -111,7 +117,7 @@ def to_geojson(
 
 
 def write_geojson(path: Path, collection: dict[str, Any]) -> Path:
-    """Write GeoJSON on one line, because indentation would make up most of a file with many tiles.
+    """Write GeoJSON without indentation, which would be most of a file with many tiles.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
-"""The values shown for the instances of a bag: weight, contribution to a class, probability of a class.
+"""The values that are shown for the instances of a bag: weight, contribution to a class, probability of a class.
 
-weight         from the run's weights.npy, as used by `evaluate`
+weight         from the run's weights.npy, which was written when the run was evaluated
 contribution   signed; sums to the bag's score minus a baseline (``explain_bags``)
-probability    predicted by the run's model for a bag of this instance alone
+probability    predicted by the run's model for a bag that contains only this instance
 """
 
 import threading
@@ -34,7 +34,7 @@ class BoundedCache(Generic[Value]):
     max_size : int
         Number of values to keep; the least recently used one is dropped first.
     compute : callable
-        Computes the value of a key, whose parts are passed as arguments.
+        Computes the value of a key; the parts of the key are its arguments.
 
     Examples
     --------
@@ -53,7 +53,18 @@ class BoundedCache(Generic[Value]):
         return len(self._values)
 
     def get(self, *key: Hashable) -> Value:
-        """Return the value of a key, computed now if it is not cached; exceptions are not cached."""
+        """Return the value of a key, and compute it if it is not cached; exceptions are not cached.
+
+        Parameters
+        ----------
+        *key : hashable
+            The parts of the key, which are the arguments of ``compute``.
+
+        Returns
+        -------
+        object
+            The value.
+        """
         with self._lock:
             future = self._values.get(key)
             is_new = future is None
@@ -75,16 +86,16 @@ class BoundedCache(Generic[Value]):
 
 
 def make_map_layer(layer: str, values: np.ndarray, class_name: str) -> MapLayer:
-    """Return the values of a layer in the form that a heatmap is rendered from.
+    """Return the values of a layer with the properties that rendering needs.
 
     Parameters
     ----------
-    layer : str
-        "weight", "contribution" or "probability". Contributions are signed; weights belong to no class.
+    layer : {"weight", "contribution", "probability"}
+        Name of the layer. Contributions are signed; weights belong to no class.
     values : ndarray of shape (n_instances,)
         The values.
     class_name : str
-        Class of contributions and probabilities.
+        Class of the contributions or probabilities.
 
     Returns
     -------
@@ -100,7 +111,7 @@ def make_map_layer(layer: str, values: np.ndarray, class_name: str) -> MapLayer:
 
 
 class BagLayers:
-    """The layers of the test bags of one run; those that need the model are computed on demand and cached.
+    """The layers of the test bags of a run; layers that need the model are computed on demand and cached.
 
     Parameters
     ----------
@@ -119,19 +130,63 @@ class BagLayers:
         }
 
     def values(self, layer: str, bag: int, class_number: int) -> np.ndarray:
-        """Return the (n_instances,) values of a layer; weights are the same for every class."""
+        """Return the values of a layer.
+
+        Parameters
+        ----------
+        layer : {"weight", "contribution", "probability"}
+            Name of the layer.
+        bag : int
+            Index of the test bag.
+        class_number : int
+            Index of the class of contributions and probabilities; it has no effect on weights.
+
+        Returns
+        -------
+        ndarray of shape (n_instances,)
+        """
         return self._columns[layer](bag, class_number)
 
     def weights(self, bag: int) -> np.ndarray:
-        """Return the (n_instances,) weights of a bag."""
+        """Return the weights of a bag.
+
+        Parameters
+        ----------
+        bag : int
+            Index of the test bag.
+
+        Returns
+        -------
+        ndarray of shape (n_instances,)
+        """
         return self._open_run.run.weights[self._open_run.rows(bag)]
 
     def explanation(self, bag: int) -> Explanation:
-        """Return the explanation of a bag."""
+        """Return the explanation of a bag.
+
+        Parameters
+        ----------
+        bag : int
+            Index of the test bag.
+
+        Returns
+        -------
+        Explanation
+        """
         return self._explanations.get(bag)
 
     def probabilities(self, bag: int) -> np.ndarray:
-        """Return the (n_instances, n_classes) probabilities of each instance as a bag of its own."""
+        """Return the probabilities of each instance as a bag of its own.
+
+        Parameters
+        ----------
+        bag : int
+            Index of the test bag.
+
+        Returns
+        -------
+        ndarray of shape (n_instances, n_classes)
+        """
         return self._probabilities.get(bag)
 
     def _explain(self, bag: int) -> Explanation:

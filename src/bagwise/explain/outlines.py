@@ -1,8 +1,9 @@
 """Outlines of regions of adjacent tiles: one ring around each region and one ring around each hole.
 
-Tiles that overlap or share part of an edge belong to one region; tiles that meet only at a corner belong to two. Edges
-are at whole level-0 pixels, so that rounding in other tools leaves no gaps. Rings follow the right-hand rule of RFC
-7946: the shoelace formula is positive around a region and negative around a hole. No ring touches itself.
+Tiles that overlap or share part of an edge belong to one region; tiles that only share a corner belong to different
+regions. Coordinates are rounded to whole level-0 pixels, so that rounding in other tools leaves no gaps. Rings follow
+the right-hand rule of RFC 7946: the shoelace formula is positive for the outer ring of a region and negative for a
+hole. No ring touches itself.
 """
 
 from typing import NamedTuple
@@ -15,14 +16,14 @@ from scipy.spatial import cKDTree
 from bagwise.errors import InputError
 
 Point = tuple[int, int]  # x, y; or column, row on the grid
-Ring = list[Point]  # closed: the last corner is the first
+Ring = list[Point]  # closed: the last corner is equal to the first
 
-MAX_CELLS = 1 << 26  # of the grid formed by the edges of a region's tiles
+MAX_CELLS = 1 << 26  # cells of the grid formed by the tile edges of a region
 DIRECTIONS = ((1, 0), (0, 1), (-1, 0), (0, -1))  # in the order of left turns
 
 
 class Outline(NamedTuple):
-    """A region: the indices of its tiles, and its rings, the outer one first."""
+    """A region: the indices of its tiles, and its rings with the outer ring first."""
 
     tiles: np.ndarray
     rings: list[Ring]
@@ -34,7 +35,7 @@ class _Boxes(NamedTuple):
 
 
 def trace_outlines(positions: np.ndarray, tile_size: float) -> list[Outline]:
-    """Trace the regions that tiles form, in the order of their first tiles.
+    """Return the outlines of the regions that tiles form, in the order of their first tiles.
 
     >>> [outline.rings for outline in trace_outlines(np.array([[0, 0], [2, 0]]), 2)]
     [[[(0, 0), (4, 0), (4, 2), (0, 2), (0, 0)]]]
@@ -50,7 +51,7 @@ def trace_outlines(positions: np.ndarray, tile_size: float) -> list[Outline]:
 
 
 def _round_to_pixels(values: np.ndarray) -> np.ndarray:
-    """Round to whole pixels; first to three digits, so that both sides of a shared edge are rounded alike."""
+    """Round to whole pixels, after rounding to three digits, so that a shared edge is the same in both tiles."""
     return np.rint(np.round(np.asarray(values, dtype=np.float64), 3)).astype(np.int64)
 
 
@@ -70,7 +71,7 @@ def _trace_region(boxes: _Boxes) -> list[Ring]:
     if len(columns) * len(rows) > MAX_CELLS:
         raise InputError(
             f"a region of {len(boxes.low)} tiles has too many distinct edges to be outlined; raise the threshold, "
-            "or export the tiles unmerged"
+            "or export the tiles without merging them"
         )
     low, high = (
         np.stack([np.searchsorted(columns, corners[:, 0]), np.searchsorted(rows, corners[:, 1])], axis=1)
@@ -82,7 +83,10 @@ def _trace_region(boxes: _Boxes) -> list[Ring]:
 
 
 def _fill_cells(boxes: _Boxes, shape: tuple[int, int]) -> np.ndarray:
-    """Mark the covered cells, with an empty margin of one cell: corners are counted, then summed along both axes."""
+    """Return which cells are covered, with an empty margin of one cell.
+
+    Corners are counted with their signs and then summed along both axes.
+    """
     (left, top), (right, bottom) = boxes.low.T, boxes.high.T
     counts = np.zeros((shape[0] + 1, shape[1] + 1), dtype=np.int32)
     for row, column, sign in ((top, left, 1), (bottom, right, 1), (top, right, -1), (bottom, left, -1)):
@@ -93,7 +97,7 @@ def _fill_cells(boxes: _Boxes, shape: tuple[int, int]) -> np.ndarray:
 
 
 def _find_borders(cells: np.ndarray) -> dict[Point, list[int]]:
-    """Return the directed edges with a covered cell on their left and an empty one on their right, by start point."""
+    """Return the directed edges with a covered cell on the left and an empty cell on the right, by start point."""
     inner = cells[1:-1, 1:-1]
     neighbours = (cells[:-2, 1:-1], cells[1:-1, 2:], cells[2:, 1:-1], cells[1:-1, :-2])
     edges: dict[Point, list[int]] = {}
@@ -104,10 +108,10 @@ def _find_borders(cells: np.ndarray) -> dict[Point, list[int]]:
 
 
 def _trace_rings(edges: dict[Point, list[int]]) -> list[Ring]:
-    """Follow the edges; where two rings meet at a corner, turning right keeps them separate."""
+    """Return the rings that the edges form; where two rings meet at a corner, turning right separates them."""
     rings = []
     while edges:
-        start = point = next(iter(edges))  # a corner: on a straight side, the preceding edge would come first
+        start = point = next(iter(edges))  # always a corner: on a straight side, the preceding edge comes first
         direction = -1
         ring: Ring = []
         while point != start or not ring:

@@ -1,9 +1,9 @@
-"""An image in the five panels of Ilse et al. 2018: each patch at its position, multiplied by a factor.
+"""The five panels of Ilse et al. 2018 for an image: each patch at its position, multiplied by a factor.
 
-    (a) the image   (b) every patch   (c) the key instances   (d) the weights   (e) another model
+    (a) the image   (b) all patches   (c) the key instances   (d) the weights   (e) another model
 
-Panel (c) is shown if the key instances are known. Panel (e) is shown if another model's probabilities of the single
-instances are given; in the paper that model is Instance+max.
+Panel (c) is included if the key instances are known. Panel (e) is included if the probabilities of the single instances
+under another model are given; in the paper that model is Instance+max.
 """
 
 from collections.abc import Mapping
@@ -21,11 +21,11 @@ from bagwise.explain.heatmaps.window import get_tile_grid, make_window
 from bagwise.io import MANIFEST
 from bagwise.runs import Run
 
-MAX_SIDE = 4096  # pixels of the longer side of an image; larger images and slides are only rendered as maps
+MAX_SIDE = 4096  # pixels of the longer side of an image; larger images and slides have a map, but no panels
 
 
 def has_panels(background: Background) -> bool:
-    """Return whether an image is small enough to be painted patch by patch."""
+    """Return whether an image is small enough for panels."""
     return max(background.size) <= MAX_SIDE
 
 
@@ -43,9 +43,9 @@ def render_panels(
     weights : ndarray of shape (n_instances,)
         Weights for panel (d).
     other : mapping of str to ndarray of shape (n_instances,)
-        Another model's probability of each instance, by the name of that model; may be empty.
-    scale : str, default "paper"
-        Scale of weights and probabilities: "paper", "raw", "rank" or "log".
+        Probability of each instance under another model, by the name of that model; may be empty.
+    scale : {"paper", "raw", "rank", "log"}, default="paper"
+        Scale of weights and probabilities.
 
     Returns
     -------
@@ -66,7 +66,7 @@ def render_panels(
 
 
 def find_pictures(run: Run) -> PictureFolder | None:
-    """Return the images that the bags of a run were cut from.
+    """Return the images from which the bags of a run were cut.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def find_pictures(run: Run) -> PictureFolder | None:
     Returns
     -------
     PictureFolder or None
-        None if the run's data are not images.
+        None if the data of the run are not images.
     """
     data = run.parameters["data"]["data"]
     if data in map(canonicalize_name, DATASETS):
@@ -94,18 +94,18 @@ def open_bag_background(run: Run, bag: str, slides: Path | None = None) -> Backg
         A finished run.
     bag : str
         Name of the bag.
-    slides : Path, optional
-        Folder of slides or images; by default the images that the run was trained on.
+    slides : Path or None, default=None
+        Folder of slides or images; None means the images that the run was trained on.
 
     Returns
     -------
     Background or None
-        None if there is no image and no folder was given.
+        None if no folder is given and the run has no image of the bag.
 
     Raises
     ------
     InputError
-        If a folder was given and it has no file for the bag.
+        If a folder is given that contains no image of the bag.
     """
     if slides is not None:
         return open_background(PictureFolder.of_folder(slides).get(bag))

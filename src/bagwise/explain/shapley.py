@@ -2,17 +2,17 @@
 
     cₖ = mean over permutations of  s(instances up to and including k) − s(instances before k)        baseline = 0
 
-The instances are added to the bag one after another, and each is credited with the change of the score when it is
-added. The empty bag has even odds, a score of zero. Along every permutation the changes sum to the score, and hence so
-do their means. Each sampled permutation is also used in reverse, which balances early and late positions. If a bag is
-so small that it has no more permutations than requested, all of them are used and the Shapley values are exact.
+The instances are added to the bag one at a time, and each is credited with the change of the score when it is added.
+The score of the empty bag is zero (even odds). The changes along a permutation sum to the score, and so do their means.
+Each sampled permutation is also used in reverse, which balances early and late positions. If a bag is so small that it
+has at most as many permutations as requested, all of them are used and the Shapley values are exact.
 
 A bag of more than ``MAX_BLOCKS`` instances is added in blocks. The change of the score due to a block is divided among
-its instances in proportion to their weights, or equally if their weights are all zero. There are fewer blocks where
-every block means scoring all instances so far again.
+its instances in proportion to their weights, or equally if their weights are all zero. Fewer blocks are used if all
+instances added so far must be scored again for every block.
 
 Networks whose pooling is a sum over instances (``nn.pooling.AdditivePooling``) need one pass per permutation: the
-totals of the instances so far and those of the next block give the totals including that block.
+totals of the instances added so far are merged with the totals of the next block.
 """
 
 import math
@@ -35,9 +35,9 @@ from bagwise.training import group_by_rows
 from bagwise.training.streaming import get_additive_pooling
 
 MAX_BLOCKS = 200
-MIN_BLOCKS = 20  # where every block means scoring all instances so far again
+MIN_BLOCKS = 20  # if all instances added so far must be scored again for every block
 SEED = 0  # fixed, so that the explanation of a bag does not depend on the other bags
-ROWS_AT_ONCE = 1 << 14  # rows of the permutations summed together; a permutation of a larger bag is summed alone
+ROWS_AT_ONCE = 1 << 14  # rows of permutations that are summed together; a longer permutation is summed by itself
 
 PrefixValues = Float[Tensor, "permutations blocks _"]
 
@@ -53,14 +53,15 @@ PrefixScorer = Callable[[Bags, PermutationPlan], np.ndarray]  # one bag → (n_p
 
 
 def choose_streamed_blocks(size: int) -> int:
-    """Return the number of blocks for a bag where adding a block costs only its own instances."""
+    """Return the number of blocks for a bag if the cost of adding a block depends only on its own instances."""
     return min(size, MAX_BLOCKS)
 
 
 def choose_rescored_blocks(size: int) -> int:
-    """Return the number of blocks for a bag where every block means scoring all instances so far again.
+    """Return the number of blocks for a bag if all instances added so far are scored again for every block.
 
-    The total cost does not exceed that of a bag of ``MAX_BLOCKS`` instances, unless ``MIN_BLOCKS`` requires it.
+    The total cost is limited to that of a bag of ``MAX_BLOCKS`` instances, except that there are at least
+    ``MIN_BLOCKS`` blocks.
 
     >>> [choose_rescored_blocks(size) for size in (7, 200, 400, 100_000)]
     [7, 200, 100, 20]
@@ -71,7 +72,7 @@ def choose_rescored_blocks(size: int) -> int:
 def estimate_shapley_values(
     bags: Bags, weights: np.ndarray, n_permutations: int, scorer: PrefixScorer, choose_n_blocks: Callable[[int], int]
 ) -> Attribution:
-    """Estimate all contributions, bag by bag; the score of a bag is that of its complete prefixes."""
+    """Estimate all contributions, bag by bag; the score of a bag is the mean score of its complete prefixes."""
     scores, contributions = [], []
     for bag, (start, end) in enumerate(zip(bags.offsets, bags.offsets[1:], strict=False)):
         plan = plan_permutations(int(end - start), n_permutations, choose_n_blocks(int(end - start)))

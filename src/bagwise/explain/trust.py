@@ -1,11 +1,10 @@
-"""How reliably the weights of a bag identify its key instances.
+"""Reliability of the weights of a bag for identifying its key instances.
 
     effective number of instances = exp( −Σₖ aₖ log aₖ )        1 if one instance has all the weight,
                                                                 K if all K weights are equal
 
-The effective number is the size of a bag with equal weights and the same entropy. A warning states a fact about the
-weights. Mean pooling weights all instances equally and max pooling may weight a single one; that is how these poolings
-work and not an error.
+The effective number is the size of a bag with equal weights and the same entropy. A warning describes the weights and
+is not an error: mean pooling always weights all instances equally, and max pooling may weight a single instance.
 """
 
 from typing import NamedTuple
@@ -18,8 +17,8 @@ from bagwise.runs import Run
 
 COLLAPSED = 0.99  # weight of a single instance
 FLAT = 0.95  # effective number, as a share of the instances
-UNSTABLE = 0.5  # standard deviations over models, summed over a bag whose weights sum to one
-MIN_INSTANCES = 5  # in smaller bags, a weight on one instance or equal weights mean little
+UNSTABLE = 0.5  # sum over a bag of the standard deviations of the weights over models
+MIN_INSTANCES = 5  # in smaller bags, collapsed or flat weights are not informative
 
 
 class Trust(NamedTuple):
@@ -32,7 +31,7 @@ class Trust(NamedTuple):
     top_weight : ndarray of shape (n_bags,)
         The largest weight.
     warnings : list of list of str
-        For each bag, warnings in plain English; empty if there are none.
+        The warnings of each bag.
     """
 
     effective_number: np.ndarray
@@ -49,8 +48,9 @@ def assess_trust(weights: np.ndarray, offsets: np.ndarray, spread: np.ndarray | 
         Weights that sum to one within each bag.
     offsets : ndarray of shape (n_bags + 1,)
         Start of each bag in ``weights``, and the end.
-    spread : ndarray of shape (n_instances,), optional
-        Standard deviation of each weight over several models, for example ``ensemble.spread(bags).weights``.
+    spread : ndarray of shape (n_instances,) or None, default=None
+        Standard deviation of each weight over several models, for example ``ensemble.spread(bags).weights``; None
+        omits the warning about models that disagree.
 
     Returns
     -------
@@ -106,7 +106,7 @@ def make_overview_rows(run: Run) -> list[JsonObject]:
     Parameters
     ----------
     run : Run
-        A finished run; the rows are made from its files, without a new prediction.
+        A finished run; its files are read, and nothing is predicted again.
 
     Returns
     -------

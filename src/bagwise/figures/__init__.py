@@ -1,4 +1,4 @@
-"""Figures: arrays and an Axes in, Axes out; no files, no model."""
+"""Figures: functions that plot arrays on matplotlib Axes; they need no files and no model."""
 
 import lazy_loader
 

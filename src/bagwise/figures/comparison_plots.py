@@ -1,4 +1,4 @@
-"""Plots that compare results: means with error bars side by side, and boxes of the folds of each method."""
+"""Plots that compare results: pairs of means with error bars, and box plots of the folds of each method."""
 
 from collections.abc import Mapping, Sequence
 
@@ -11,23 +11,23 @@ MeanAndError = tuple[float, float | None]  # the error is None if it is unknown
 
 MAX_DOT_NAME_LENGTH = 18
 MAX_BOX_NAME_LENGTH = 24
-DOT_SHIFT = 0.14  # of the two dots of a row, up and down
-JITTER = 0.22
+DOT_SHIFT = 0.14  # vertical shift of the two dots of a row
+JITTER = 0.22  # largest vertical shift of the dots of a box plot
 
 
 def plot_paired_dots(
     axes: Axes, pairs: Mapping[str, tuple[MeanAndError | None, MeanAndError | None]], labels: tuple[str, str]
 ) -> Axes:
-    """Plot one row per name, from the top down: the first mean above the second, with error bars.
+    """Plot pairs of means with error bars, one row per name, from top to bottom.
 
     Parameters
     ----------
     axes : matplotlib.axes.Axes
         Axes to plot on.
-    pairs : mapping of str to pair
-        For each name, two means with their errors; None for a mean that is unknown.
+    pairs : mapping of str to tuple
+        Two means with their errors for each name, None for an unknown mean; the first is plotted above the second.
     labels : tuple of (str, str)
-        Labels of the first and the second means.
+        Labels of the first and of the second means.
 
     Returns
     -------
@@ -60,7 +60,7 @@ def plot_paired_lines(
     x_values: Sequence[float],
     lines: Mapping[str, tuple[Sequence[MeanAndError | None], Sequence[MeanAndError | None]]],
 ) -> Axes:
-    """Plot a line with error bars for each name, and the means to compare with as a thin line of the same colour.
+    """Plot a line with error bars for each name, and reference means as a thin line of the same colour.
 
     Parameters
     ----------
@@ -68,8 +68,8 @@ def plot_paired_lines(
         Axes to plot on.
     x_values : sequence of float
         Positions of the means on the horizontal axis.
-    lines : mapping of str to pair of sequences
-        For each name, the means with their errors, and those to compare with; None for a mean that is unknown.
+    lines : mapping of str to tuple of sequences
+        Means with their errors and reference means for each name; None for an unknown mean.
 
     Returns
     -------
@@ -97,17 +97,17 @@ def plot_paired_lines(
 
 
 def plot_boxes(axes: Axes, values: Mapping[str, np.ndarray], x_label: str) -> Axes:
-    """Plot a horizontal box plot for each name, from the top down; the vermillion dot is the mean.
+    """Plot a horizontal box plot for each name, from top to bottom; the vermillion dot is the mean.
 
-    The whiskers extend to the last fold within 1.5 interquartile ranges. Every fold is a blue dot. The dots are moved
-    up and down a little, always in the same way, so that equal ones can be counted.
+    The whiskers extend to the last fold within 1.5 interquartile ranges. Every fold is a blue dot. The dots have a
+    small vertical shift, which is not random, so that equal values can be distinguished.
 
     Parameters
     ----------
     axes : matplotlib.axes.Axes
         Axes to plot on.
     values : mapping of str to numpy.ndarray
-        Value of each fold; NaN is left out.
+        Values of all folds for each name; NaN is ignored.
     x_label : str
         Label of the horizontal axis.
 

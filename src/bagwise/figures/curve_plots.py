@@ -18,7 +18,7 @@ from bagwise.figures.style import (
 )
 from bagwise.targets import PrecisionRecallPoints, RocPoints
 
-HISTORY_LINES = {  # label, colour and dashes of each column
+HISTORY_LINES = {  # label, colour and line style of each column
     "loss": ("training loss", BLUE, "-"),
     "validation_loss": ("validation loss", VERMILLION, "-"),
     "error": ("training error", BLUE, ":"),
@@ -27,7 +27,7 @@ HISTORY_LINES = {  # label, colour and dashes of each column
 
 
 def plot_roc(axes: Axes, curves: Sequence[tuple[str, RocPoints]]) -> Axes:
-    """Plot ROC curves, and the diagonal of chance level.
+    """Plot ROC curves, and the diagonal as chance level.
 
     Parameters
     ----------
@@ -53,7 +53,9 @@ def plot_roc(axes: Axes, curves: Sequence[tuple[str, RocPoints]]) -> Axes:
 
 
 def plot_precision_recall(axes: Axes, curves: Sequence[tuple[str, PrecisionRecallPoints]]) -> Axes:
-    """Plot precision-recall curves as steps, whose area is the average precision; the baseline is the positive share.
+    """Plot precision-recall curves.
+
+    The area under the steps is the average precision. The dashed baseline is the share of positives.
 
     Parameters
     ----------
@@ -82,7 +84,7 @@ def plot_precision_recall(axes: Axes, curves: Sequence[tuple[str, PrecisionRecal
 
 
 def plot_removal_curves(axes: Axes, shares: np.ndarray, deletion: np.ndarray, insertion: np.ndarray) -> Axes:
-    """Plot the probability of a class as the top instances of a bag are deleted, or inserted into an empty bag.
+    """Plot the probability of a class while the top instances of a bag are deleted, or inserted into an empty bag.
 
     The dashed line is the probability for the whole bag.
 
@@ -91,7 +93,7 @@ def plot_removal_curves(axes: Axes, shares: np.ndarray, deletion: np.ndarray, in
     axes : matplotlib.axes.Axes
         Axes to plot on.
     shares : numpy.ndarray of shape (n_points,)
-        Share of the instances that are deleted or inserted.
+        Share of instances that are deleted or inserted.
     deletion : numpy.ndarray of shape (n_points,)
         Probability without these instances.
     insertion : numpy.ndarray of shape (n_points,)
@@ -103,7 +105,7 @@ def plot_removal_curves(axes: Axes, shares: np.ndarray, deletion: np.ndarray, in
         The same axes.
     """
     axes.axhline(deletion[0], color=FAINT, linewidth=1, linestyle=(0, (4, 4)))
-    curves = {"without the top instances": deletion, "with the top instances alone": insertion}
+    curves = {"without the top instances": deletion, "with only the top instances": insertion}
     for number, (label, probabilities) in enumerate(curves.items()):
         axes.plot(shares, probabilities, label=label, clip_on=False, **get_line_style(number))
     set_unit_square(axes, "share of the instances, strongest first", "probability")
@@ -112,7 +114,7 @@ def plot_removal_curves(axes: Axes, shares: np.ndarray, deletion: np.ndarray, in
 
 
 def plot_learning_curves(axes: Axes, history: Mapping[str, np.ndarray], best: int | None = None) -> Axes:
-    """Plot loss and error of each epoch.
+    """Plot the loss and the error of each epoch.
 
     Parameters
     ----------
@@ -121,8 +123,8 @@ def plot_learning_curves(axes: Axes, history: Mapping[str, np.ndarray], best: in
     history : mapping of str to numpy.ndarray
         Column "epoch", and any of "loss", "validation_loss", "error" and "validation_error"; NaN where nothing was
         measured.
-    best : int, optional
-        Epoch to mark, usually the one whose weights were kept.
+    best : int or None, default=None
+        Epoch to mark, usually the one whose parameters were kept; None marks no epoch.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Images of instances: conversion to displayable bytes and data URIs, and figures that show them.
+"""Images of instances: conversion to 8-bit images and data URIs, and figures that show them.
 
 ``plot_bag_strip`` corresponds to Figure 4, and ``plot_panels`` to Figures 5 and 6, of Ilse et al. (2018).
 """
@@ -15,12 +15,12 @@ from PIL import Image
 
 from bagwise.figures.style import BLUE, FAINT, VERMILLION
 
-MAX_SIDE = 112  # pixels; twice the size at which a page shows images, for high-resolution screens
-MAX_EXACT_SIDE = 64  # up to this side every pixel is kept
-STRIP_GAP = 0.15  # between the instances of a strip, in widths of an instance
-CAPTION_HEIGHT = 0.35  # below an instance, for its weight
-TWO_DIGITS_FROM = 0.1  # if the largest weight reaches this, two digits are enough
-PATCH_GAP = 0.08  # between patches, in widths of a patch
+MAX_SIDE = 112  # pixels; twice the size of images in a page, for high-resolution screens
+MAX_EXACT_SIDE = 64  # larger images are encoded with loss
+STRIP_GAP = 0.15  # gap between the instances of a strip, relative to the width of an instance
+CAPTION_HEIGHT = 0.35  # space below an instance for its weight
+TWO_DIGITS_FROM = 0.1  # if the largest weight is at least this, weights have two digits, otherwise four
+PATCH_GAP = 0.08  # gap between patches, relative to the width of a patch
 
 
 def is_image_shape(shape: tuple[int, ...]) -> bool:
@@ -45,10 +45,10 @@ def is_image_shape(shape: tuple[int, ...]) -> bool:
 
 
 def to_displayable(instances: np.ndarray) -> np.ndarray:
-    """Convert images to bytes.
+    """Convert images to 8 bits per channel.
 
-    RGB bytes are kept. All other images are rescaled together, from their smallest to their largest value, so that
-    their brightness can be compared.
+    RGB images of 8 bits are not changed. All other images are rescaled together, from their smallest to their largest
+    value, so that their brightness can be compared.
 
     Parameters
     ----------
@@ -68,16 +68,17 @@ def to_displayable(instances: np.ndarray) -> np.ndarray:
 
 
 def to_data_uri(image: np.ndarray) -> str:
-    """Encode an image as a data URI: a small one as PNG, a large one as a reduced JPEG.
+    """Encode an image as a data URI: as PNG if it is small, otherwise as a JPEG of reduced size.
 
     Parameters
     ----------
     image : numpy.ndarray of uint8, of shape (height, width) or (height, width, 3)
-        Displayable image.
+        Image as returned by ``to_displayable``.
 
     Returns
     -------
     str
+        Data URI for the ``src`` attribute of an HTML image.
 
     Examples
     --------
@@ -95,20 +96,20 @@ def to_data_uri(image: np.ndarray) -> str:
 def plot_bag_strip(
     axes: Axes, instances: np.ndarray, weights: np.ndarray, key: np.ndarray | None = None, columns: int = 12
 ) -> Axes:
-    """Plot the instances of a bag with their weights, in the order given.
+    """Plot the instances of a bag with their weights, in the given order.
 
     Parameters
     ----------
     axes : matplotlib.axes.Axes
         Axes to plot on.
     instances : numpy.ndarray of shape (n, ...)
-        Images, or vectors; instead of a vector, a bar as high as its weight is shown.
+        Images or vectors; a vector is shown as a bar whose height is its weight.
     weights : numpy.ndarray of shape (n,)
         Weight of each instance.
-    key : numpy.ndarray of bool, of shape (n,), optional
-        Key instances, which get a thick frame.
+    key : numpy.ndarray of bool, of shape (n,), or None, default=None
+        Whether each instance is a key instance, which has a thick frame; None means that this is unknown.
     columns : int, default=12
-        Instances per row.
+        Number of instances per row.
 
     Returns
     -------
@@ -143,14 +144,14 @@ def _add_frame(axes: Axes, left: float, bottom: float, is_key: bool) -> None:
 
 
 def plot_panels(figure: Figure, pictures: Mapping[str, np.ndarray]) -> Figure:
-    """Plot pictures side by side with their titles.
+    """Plot images side by side with their titles.
 
     Parameters
     ----------
     figure : matplotlib.figure.Figure
         Figure to plot on.
     pictures : mapping of str to numpy.ndarray of uint8, of shape (height, width, 3)
-        Pictures by title.
+        Images by title.
 
     Returns
     -------
@@ -178,10 +179,10 @@ def plot_patches(axes: Axes, rows: Sequence[tuple[str, np.ndarray]], peak: float
     ----------
     axes : matplotlib.axes.Axes
         Axes to plot on.
-    rows : sequence of (str, numpy.ndarray of shape (n, height, width) or (n, height, width, 3))
+    rows : sequence of tuple of (str, numpy.ndarray of shape (n, height, width) or (n, height, width, 3))
         Label and images of each row; rows may differ in height and width.
     peak : float, default=255.0
-        Value of white; values are not rescaled, but clipped to 0 … peak.
+        Value of white; values are clipped to the range from 0 to ``peak``.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Plots of predictions: calibration, confusion matrix, histogram of probabilities."""
+"""Plots of predictions: calibration, confusion matrix, and histogram of probabilities."""
 
 from collections.abc import Sequence
 
@@ -10,17 +10,18 @@ from matplotlib.ticker import MaxNLocator
 from bagwise.figures.style import BLUE, COLOUR_MAP, FAINT, SERIES, add_grid, add_legend, shorten_text
 from bagwise.targets import CalibrationBins
 
-MAX_DOT_AREA = 260
-MAX_LABELS_LENGTH = 28  # characters of all class names that fit below the cells without slanting them
-MAX_CLASSES_WITH_COUNTS = 12  # with more classes the numbers do not fit into their cells
+MAX_DOT_AREA = 260  # in square points
+MAX_LABELS_LENGTH = 28  # characters of all class names that fit below the cells without rotation
+MAX_CLASSES_WITH_COUNTS = 12  # with more classes, the numbers do not fit into the cells
 LUMINANCE_WEIGHTS = (0.2126, 0.7152, 0.0722)  # of red, green and blue
-MIN_LUMINANCE_FOR_BLACK = 0.18  # here black and white text have the same contrast
+MIN_LUMINANCE_FOR_BLACK = 0.18  # at this luminance, black and white text have the same contrast
 
 
 def plot_calibration(axes: Axes, bins: CalibrationBins, lowest: float = 0.0) -> Axes:
-    """Plot one dot per bin: of the bags predicted with a confidence of 0.8, are 80 % correct?
+    """Plot the share of correct predictions against the confidence, with one dot per bin.
 
-    The area of a dot shows the number of bags; a line shows its distance from the diagonal of perfect calibration.
+    The area of a dot shows the number of bags, and a vertical line its distance from the diagonal. Dots on the diagonal
+    are perfectly calibrated: of the bags predicted with a confidence of 0.8, 80 % are correct.
 
     Parameters
     ----------
@@ -29,7 +30,7 @@ def plot_calibration(axes: Axes, bins: CalibrationBins, lowest: float = 0.0) -> 
     bins : CalibrationBins
         Bins of confidence.
     lowest : float, default=0.0
-        Lowest possible confidence, 1 / n_classes.
+        Lower limit of the confidence axis; the lowest possible confidence is 1 / n_classes.
 
     Returns
     -------
@@ -48,7 +49,7 @@ def plot_calibration(axes: Axes, bins: CalibrationBins, lowest: float = 0.0) -> 
 
 
 def plot_confusion(axes: Axes, counts: np.ndarray, classes: Sequence[str]) -> Axes:
-    """Plot a confusion matrix; colours show shares of the true class, so that rare classes are visible too.
+    """Plot a confusion matrix; colours show the shares of each true class, so that rare classes are visible too.
 
     Parameters
     ----------
@@ -97,7 +98,7 @@ def _write_counts(axes: Axes, counts: np.ndarray, shares: np.ndarray) -> None:
 def plot_probability_histogram(
     axes: Axes, edges: np.ndarray, counts: Sequence[tuple[str, np.ndarray]], x_label: str
 ) -> Axes:
-    """Plot histograms of probabilities, with the bars of a bin side by side, so that none hides another.
+    """Plot histograms of probabilities, one per class, with the bars of a bin side by side.
 
     Parameters
     ----------

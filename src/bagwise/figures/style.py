@@ -1,4 +1,4 @@
-"""The style of figures: colour-blind safe, legible on white and on black, and independent of a user's matplotlibrc."""
+"""The style of figures: colour-blind safe, legible on white and black, and independent of the user's matplotlibrc."""
 
 import contextlib
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from typing import Any
 import matplotlib
 from matplotlib.axes import Axes
 
-# Okabe & Ito (2008), without the colours too light for white paper; the first two are the easiest to tell apart
+# Okabe & Ito (2008), without the colours too light for white paper; the first two are the easiest to distinguish
 BLUE, VERMILLION, GREEN, PURPLE = "#0072b2", "#d55e00", "#009e73", "#cc79a7"
 SERIES = (BLUE, VERMILLION, GREEN, PURPLE)
 DASHES = ("-", "--", ":", "-.")
@@ -18,7 +18,7 @@ MAX_LEGEND_ENTRIES = 10
 
 RC_PARAMETERS: Any = {
     "text.color": INK,
-    "text.parse_math": False,  # names come from the data: a dollar sign is not mathematics
+    "text.parse_math": False,  # names come from the data and may contain dollar signs
     "axes.labelcolor": INK,
     "axes.edgecolor": FAINT,
     "xtick.color": FAINT,
@@ -41,7 +41,7 @@ RC_PARAMETERS: Any = {
 
 @contextlib.contextmanager
 def use_style() -> Iterator[None]:
-    """Make figures in the style of bagwise during the block, whatever the user's own settings are."""
+    """Apply the style of bagwise to figures made in the block, regardless of the user's settings."""
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         with matplotlib.rc_context(RC_PARAMETERS):
@@ -49,12 +49,12 @@ def use_style() -> Iterator[None]:
 
 
 def get_line_style(number: int) -> dict[str, Any]:
-    """Return colour and dashes of a line; sixteen lines differ."""
+    """Return the colour and line style of a line; there are sixteen combinations."""
     return {"color": SERIES[number % len(SERIES)], "linestyle": DASHES[number // len(SERIES) % len(DASHES)]}
 
 
 def set_unit_square(axes: Axes, x_label: str, y_label: str) -> None:
-    """Make both axes run from zero to one, with equal scales and a grid."""
+    """Set the limits of both axes to zero and one, with equal scales and a grid."""
     axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xlabel=x_label, ylabel=y_label, aspect="equal")
     axes.set_xticks([0, 0.25, 0.5, 0.75, 1])
     axes.set_yticks([0, 0.25, 0.5, 0.75, 1])
@@ -62,27 +62,27 @@ def set_unit_square(axes: Axes, x_label: str, y_label: str) -> None:
 
 
 def add_grid(axes: Axes) -> None:
-    """Add a faint grid behind everything."""
+    """Add a faint grid behind all other elements."""
     axes.grid(color=FAINT, alpha=0.25, linewidth=0.6)
     axes.set_axisbelow(True)
 
 
 def add_legend(axes: Axes, **options: Any) -> None:
-    """Add a legend without parsing mathematics; above the axes, where it hides nothing, unless options are given."""
+    """Add a legend whose text is not parsed as mathematics; it is above the axes unless options are given."""
     above = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "ncols": 2, "columnspacing": 1.2}
     for text in axes.legend(**(options or above)).get_texts():
         text.set_parse_math(False)
 
 
 def shorten_text(text: str, max_length: int = 14) -> str:
-    """Shorten a text in the middle, because names of one kind often differ at their end.
+    """Shorten a text in the middle, because similar names often differ at the end.
 
     Parameters
     ----------
     text : str
         Text to shorten.
     max_length : int, default=14
-        Longest text that is kept as it is.
+        Maximum number of characters.
 
     Returns
     -------

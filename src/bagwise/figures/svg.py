@@ -1,7 +1,8 @@
-"""Conversion of a figure to SVG for embedding in a page: reproducible, self-contained, and readable by screen readers.
+"""Conversion of a figure to SVG for a web page: reproducible, self-contained, and accessible to screen readers.
 
-Text stays text. Text and axes take the text colour of the page, and a page can change the colours of the series with
---series-1, --series-2 …. All ids are prefixed with the name of the figure, so that many figures can share a page.
+Text is not converted to paths. Text and axes have the text colour of the page, and a page can set the colours of the
+series with --series-1, --series-2 …. All ids are prefixed with the name of the figure, so that several figures can be
+embedded in one page.
 """
 
 import io
@@ -29,7 +30,7 @@ def figure_to_svg(figure: Figure, name: str, title: str, description: str) -> st
     figure : matplotlib.figure.Figure
         Figure to convert.
     name : str
-        Name of the figure, unique in the page.
+        Name of the figure, which must be unique in the page.
     title : str
         Short text for screen readers.
     description : str
@@ -38,7 +39,7 @@ def figure_to_svg(figure: Figure, name: str, title: str, description: str) -> st
     Returns
     -------
     str
-        The same text for the same figure, every time.
+        SVG element; it is always the same for the same figure.
     """
     root = ElementTree.fromstring(_render(figure, name))
     _remove_elements(root, "metadata", "style")
@@ -64,7 +65,7 @@ def figure_to_svg(figure: Figure, name: str, title: str, description: str) -> st
 def _render(figure: Figure, name: str) -> str:
     stream = io.StringIO()
     with matplotlib.rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}), warnings.catch_warnings():
-        # matplotlib uses its own font only to measure text; the reader's browser has the glyph
+        # the font of matplotlib is only used to measure text; the browser of the reader has the glyph
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         figure.savefig(stream, format="svg", metadata=NO_METADATA)
     return stream.getvalue()
@@ -88,7 +89,7 @@ def _adapt_attribute(key: str, value: str, name: str) -> str:
         return f"{name}-{value}"
     if key == "href":
         return f"#{name}-{value.removeprefix('#')}"
-    if key == "style":  # browsers resolve CSS variables only there
+    if key == "style":  # browsers resolve CSS variables only in this attribute
         for colour, page_colour in PAGE_COLOURS.items():
             value = value.replace(colour, page_colour)
     return REFERENCE.sub(f"url(#{name}-", value)

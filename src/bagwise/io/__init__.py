@@ -1,4 +1,4 @@
-"""Files: atomic writing, locking, manifests, csv and npy files, limits on declared sizes and memory."""
+"""Files: atomic writing, locks, manifests, csv, JSON and npy files, and limits on declared sizes and memory."""
 
 import lazy_loader
 

@@ -2,8 +2,8 @@
 
 Content is written under a temporary name in the same folder, flushed to disk, and renamed. The name of a temporary
 folder identifies the path and the machine for which it is written, and its writer holds a lock on it. A killed process
-cannot remove its temporary folder, which may hold gigabytes: the next process that writes to the same path removes
-every such folder that nobody has locked.
+cannot remove its temporary folder, which may contain gigabytes: the next process that writes to the same path removes
+every such folder that is not locked.
 """
 
 import contextlib
@@ -23,19 +23,19 @@ from bagwise.io.locking import LOCK_FILE, try_lock
 MANIFEST = "manifest.json"
 TEMPORARY_PREFIX = ".tmp-"
 REPLACED_PREFIX = f"{TEMPORARY_PREFIX}old-"
-DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # raised only when writing
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # errors that only writing raises
 
 
 # Temporary names
 
 
 def make_temporary_path(path: Path, prefix: str = TEMPORARY_PREFIX) -> Path:
-    """Return a new hidden name in the same folder, hence on the same disk: only then is a rename atomic."""
+    """Return a new hidden path in the same folder, hence on the same disk, where a rename is atomic."""
     return path.parent / f"{prefix}{secrets.token_hex(8)}"
 
 
 def get_temporary_prefix(path: Path) -> str:
-    """Return the prefix of temporary folders that processes of this machine write for a path."""
+    """Return the prefix of the temporary folders that processes on this machine create for a path."""
     owner = f"{socket.gethostname()}/{path.name}"
     return f"{TEMPORARY_PREFIX}{hashlib.sha256(owner.encode()).hexdigest()[:12]}-"
 
@@ -45,19 +45,31 @@ def is_temporary(path: Path) -> bool:
 
 
 def is_unused_folder(folder: Path) -> bool:
-    """Return whether a folder is missing, or holds nothing but the temporary files and locks of killed processes."""
+    """Return whether a folder is missing, or contains only temporary files and locks of killed processes.
+
+    Parameters
+    ----------
+    folder : Path
+        Path of the folder.
+
+    Returns
+    -------
+    bool
+    """
     if not folder.exists():
         return True
     return folder.is_dir() and all(is_temporary(path) or path.name == LOCK_FILE for path in folder.iterdir())
 
 
 def remove_temporary_files(folder: Path) -> None:
-    """Remove temporary files of killed processes below a folder; this process must be the only one that writes there.
+    """Remove the temporary files of killed processes from a folder and its subfolders.
+
+    No other process may write to the folder at the same time.
 
     Parameters
     ----------
     folder : Path
-        Folder to clean; it need not exist.
+        Folder to clean; it may be missing.
     """
     for path in [path for path in folder.rglob("*") if is_temporary(path)]:
         if path.is_dir() and not path.is_symlink():
@@ -81,7 +93,7 @@ def write_atomically(path: Path) -> Iterator[Path]:
     Yields
     ------
     Path
-        Temporary path to write to. If the block succeeds, the file is moved to ``path``; otherwise nothing remains.
+        Temporary path to write to. If the block succeeds, the file is moved to ``path``; otherwise it is removed.
 
     Examples
     --------
@@ -108,14 +120,16 @@ def write_atomically(path: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def name_path_in_errors(path: Path, temporary: Path) -> Iterator[None]:
-    """Replace the file name in operating system errors: not the temporary path, nor nothing (as for a full disk).
+    """Set the file name of operating system errors raised in the block to the final path.
+
+    Otherwise they name the temporary path, or no path at all if the disk is full.
 
     Parameters
     ----------
     path : Path
-        Path that errors should name.
+        Final path of the file or folder.
     temporary : Path
-        Path that is being written.
+        Temporary path that is written in the block.
     """
     try:
         yield
@@ -127,14 +141,14 @@ def name_path_in_errors(path: Path, temporary: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _parent_folder(path: Path) -> Iterator[None]:
-    """Create the parent folders of a path; if the block fails, remove those that are still empty."""
+    """Create the missing parent folders of a path; if the block fails, remove those that are still empty."""
     created = [folder for folder in path.parents if not folder.exists()]
     try:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except (FileExistsError, NotADirectoryError):
             raise InputError(
-                f"{path} cannot be written: {path.parent} is, or lies in, a file; give another path"
+                f"{path} cannot be written: {path.parent} is a file or below a file; give another path"
             ) from None
         yield
     except BaseException:
@@ -158,19 +172,25 @@ def _sync(path: Path) -> None:
 
 @contextlib.contextmanager
 def write_folder_atomically(path: Path, kind: str | None = None) -> Iterator[Path]:
-    """Write a folder atomically. An existing folder is replaced.
+    """Write a folder atomically; an existing folder is replaced.
 
     Parameters
     ----------
     path : Path
         Path of the folder. Missing parent folders are created.
-    kind : str, optional
-        Replace an existing folder only if it is empty or its manifest has this kind, so that no other files are lost.
+    kind : str or None, default=None
+        Kind that the manifest of an existing folder must have, unless the folder is empty, so that no other files are
+        lost; None replaces any folder.
 
     Yields
     ------
     Path
-        Temporary folder to write to. If the block succeeds, it is moved to ``path``; otherwise nothing remains.
+        Temporary folder to write to. If the block succeeds, it is moved to ``path``; otherwise it is removed.
+
+    Raises
+    ------
+    InputError
+        If ``path`` is a file, a link, a folder of another kind, or contains the current working directory.
     """
     path = Path(path)
     recover_folder(path)
@@ -181,7 +201,7 @@ def write_folder_atomically(path: Path, kind: str | None = None) -> Iterator[Pat
             f"'{path}' is or contains the current working directory and would be replaced; give another path"
         )
     if kind is not None and path.exists() and any(path.iterdir()) and _read_kind(path) != kind:
-        raise InputError(f"{path} holds other files; choose a new folder")
+        raise InputError(f"{path} contains other files; choose a new folder")
     remove_abandoned_folders(path)
     temporary = make_temporary_path(path, get_temporary_prefix(path))
     with _parent_folder(path), name_path_in_errors(path, temporary), hold_temporary_folder(temporary):
@@ -195,9 +215,9 @@ def write_folder_atomically(path: Path, kind: str | None = None) -> Iterator[Pat
 
 @contextlib.contextmanager
 def hold_temporary_folder(temporary: Path) -> Iterator[None]:
-    """Create a folder, hold a lock on it during the block, and remove what is left of it at the end.
+    """Create a folder, hold a lock on it during the block, and remove it at the end unless it was moved.
 
-    The folder is renamed to ``temporary`` only once it is locked, so that no process finds it there unlocked.
+    The folder is renamed to ``temporary`` after it is locked, so that no other process finds it unlocked at that path.
     """
     unlocked, handle = temporary.with_name(f"{TEMPORARY_PREFIX}new{temporary.name}"), None
     try:
@@ -215,7 +235,7 @@ def hold_temporary_folder(temporary: Path) -> Iterator[None]:
 
 
 def remove_abandoned_folders(path: Path) -> None:
-    """Remove the temporary folders for a path that killed processes of this machine left behind."""
+    """Remove the temporary folders that killed processes of this machine left behind for a path."""
     for temporary in path.parent.glob(f"{get_temporary_prefix(path)}*"):
         handle = _open_folder(temporary)
         if handle is not None:
@@ -225,12 +245,12 @@ def remove_abandoned_folders(path: Path) -> None:
 
 
 def recover_folder(path: Path) -> None:
-    """Restore a folder that was moved aside when its replacement was killed before the new folder was in place.
+    """Restore a folder whose replacement was interrupted after it was moved aside.
 
     Parameters
     ----------
     path : Path
-        Path of the folder; if something exists there, nothing is done.
+        Path of the folder; nothing is done if it exists.
     """
     path = Path(path)
     if path.exists() or path.is_symlink():
@@ -243,7 +263,7 @@ def recover_folder(path: Path) -> None:
 
 
 def _read_kind(folder: Path) -> str | None:
-    """Return the kind that a folder's manifest states; None without a valid manifest."""
+    """Return the kind in the manifest of a folder; None if there is no valid manifest."""
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -263,20 +283,20 @@ def _move_into_place(temporary: Path, path: Path) -> None:
         _discard(aside, old)
     finally:
         recover_folder(path)
-        if path.exists():  # Ctrl-C may have come before the old folder was removed
+        if path.exists():  # an interruption may have prevented the removal of the old folder
             _discard(aside, old)
 
 
 def _discard(aside: Path, old: Path) -> None:
     if aside.exists():
-        aside.replace(old)  # from here on, recover_folder does not find it
+        aside.replace(old)  # from now on, recover_folder ignores it
     shutil.rmtree(old, ignore_errors=True)
 
 
 def _open_folder(folder: Path) -> int | None:
     try:
         return os.open(folder, os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY)
-    except (OSError, AttributeError):  # it was removed meanwhile, or the system cannot open folders
+    except (OSError, AttributeError):  # it was removed in the meantime, or the system cannot open folders
         return None
 
 
@@ -284,32 +304,32 @@ def _open_folder(folder: Path) -> int | None:
 
 
 def check_disk_space(path: Path, n_bytes: int) -> None:
-    """Raise an error if the disk of a path has less than this number of bytes free.
+    """Check that the disk of a path has enough free space.
 
     Parameters
     ----------
     path : Path
-        Path that will be written; it need not exist.
+        Path that will be written; it may be missing.
     n_bytes : int
-        Bytes that will be written.
+        Number of bytes that will be written.
     """
     path = Path(path)
     existing = next(folder for folder in (path.absolute(), *path.absolute().parents) if folder.exists())
     free = shutil.disk_usage(existing).free
     if n_bytes > free:
         raise InputError(
-            f"{path} will take {n_bytes:,} bytes, but its disk has only {free:,} left; free some disk space or "
+            f"{path} needs {n_bytes:,} bytes, but only {free:,} are free on its disk; free some disk space or "
             "choose another disk"
         )
 
 
 def check_writable(path: Path) -> None:
-    """Raise the error that writing a file would raise, before any work is done for it; nothing is left behind.
+    """Check that a file can be written, before its content is computed; raise the error that writing would raise.
 
     Parameters
     ----------
     path : Path
-        Path of the file that will be written.
+        Path of the file; nothing is left there.
     """
     path = Path(path)
     temporary = make_temporary_path(path)

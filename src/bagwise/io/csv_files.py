@@ -1,4 +1,4 @@
-"""Csv files: read line by line with a checked header and width, or written atomically."""
+"""Csv files: reading row by row, with checks of the header and the number of cells, and atomic writing."""
 
 import contextlib
 import csv
@@ -24,8 +24,8 @@ class CsvTable(NamedTuple):
         Path of the file.
     header : list of str
         Names of the columns.
-    rows : iterator of (str, list)
-        Rows as they are read, each as its place in the file ("line 7") and its cells.
+    rows : iterator of tuple of (str, list)
+        Location in the file, such as "line 7", and cells of each row; rows are read one at a time.
     """
 
     path: Path
@@ -38,7 +38,7 @@ def open_csv(path: Path) -> Iterator[CsvTable]:
     """Open a csv file in UTF-8 for reading row by row.
 
     The separator is the most frequent of comma, semicolon and tab in the header. Lines without text are skipped. The
-    first column may have no name, as in files of pandas that hold the row index; it is then called "".
+    name of the first column may be empty, as in files that pandas writes with a row index.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def open_csv(path: Path) -> Iterator[CsvTable]:
     Raises
     ------
     InputError
-        If the file is missing or is not a csv file in UTF-8, or if a row does not have the width of the header.
+        If the file is missing or is not a csv file in UTF-8, or if a row and the header differ in length.
     """
     if not path.is_file():
         raise InputError(f"{path} is not a file; check the path")
@@ -68,7 +68,7 @@ def open_csv(path: Path) -> Iterator[CsvTable]:
 
 
 def read_csv(path: Path) -> list[dict[str, str]]:
-    """Read a csv file that ``write_csv`` wrote.
+    """Read a csv file written by ``write_csv``.
 
     Parameters
     ----------
@@ -78,14 +78,16 @@ def read_csv(path: Path) -> list[dict[str, str]]:
     Returns
     -------
     list of dict
-        One dictionary per row.
+        Cells of each row, by column.
     """
     with path.open(newline="", encoding="utf-8") as stream:
         return list(csv.DictReader(stream))
 
 
 def write_csv(path: Path, rows: Iterable[dict[str, Any]]) -> None:
-    """Write rows as csv, atomically. Only one row is in memory at a time; numbers keep all digits.
+    """Write rows to a csv file, atomically.
+
+    Only one row is in memory at a time. Numbers are written with all digits.
 
     Parameters
     ----------
@@ -108,7 +110,7 @@ def _find_separator(path: Path, stream: TextIO) -> str:
     except UnicodeDecodeError:
         raise _make_encoding_error(path) from None
     stream.seek(0)
-    return max(SEPARATORS, key=re.sub('"[^"]*"', "", first).count)  # quoted text does not count
+    return max(SEPARATORS, key=re.sub('"[^"]*"', "", first).count)  # without quoted text
 
 
 def _read_lines(path: Path, stream: TextIO, separator: str) -> Iterator[tuple[str, list[str]]]:

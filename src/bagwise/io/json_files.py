@@ -1,4 +1,4 @@
-"""JSON files: written atomically, and named in the error if they cannot be read."""
+"""JSON files: atomic writing, and reading with errors that name the file."""
 
 import json
 from pathlib import Path
@@ -11,19 +11,19 @@ JsonObject = dict[str, Any]  # values are numbers, strings, booleans, None, list
 
 
 def write_json(path: Path, content: Any) -> None:
-    """Write JSON atomically.
+    """Write a JSON file atomically.
 
     Parameters
     ----------
     path : Path
         Path of the file.
     content : object
-        Content that ``json`` can write.
+        Content to write; it must be JSON serializable.
 
     Raises
     ------
     ValueError
-        If the content holds NaN or infinity, which are not valid JSON.
+        If the content contains NaN or infinity, which are not valid JSON.
     """
     with write_atomically(path) as temporary:
         temporary.write_text(
@@ -55,5 +55,5 @@ def read_json(path: Path) -> Any:
         raise InputError(f"{path} is missing; check that {Path(path).parent} is the right folder") from None
     except (IsADirectoryError, NotADirectoryError):
         raise InputError(f"{path} is not a file; check the path") from None
-    except (ValueError, RecursionError) as error:  # ValueError: not UTF-8, not JSON, or an absurdly long number
-        raise InputError(f"{path} is damaged ({error}); restore it from a copy or make it again") from None
+    except (ValueError, RecursionError) as error:  # ValueError: not UTF-8, not JSON, or an integer with too many digits
+        raise InputError(f"{path} is damaged ({error}); restore it from a copy or create it again") from None

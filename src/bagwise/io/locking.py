@@ -1,10 +1,10 @@
 """Lock files: several processes share a folder of slides, but only one works on a slide or writes a run at a time.
 
 A lock is a file that only one process can create; it records the owner. The owner also holds an operating system lock
-(``flock``) on it, which the system releases when the owner dies, however it dies. A lock file of this machine whose
-``flock`` is free therefore belongs to a dead process and is taken over. Lock files of other machines are respected,
-because not every network file system passes ``flock`` on. There, and on a disk without ``flock``, the lock of a dead
-process stays until someone deletes the file.
+(``flock``) on the file, which the system releases when the owner ends, even if it is killed. If the ``flock`` on a lock
+file of this machine is free, its owner is dead, and the lock is taken over. Lock files of other machines are never
+taken over, because some network file systems do not share ``flock`` between machines. There, and on a disk without
+``flock``, the lock file of a dead process must be deleted by hand.
 """
 
 import contextlib
@@ -26,7 +26,7 @@ LOCK_FILE = ".lock"  # hidden, so that no manifest lists it
 
 @contextlib.contextmanager
 def hold_lock(path: Path) -> Iterator[bool]:
-    """Try to hold a lock during the block.
+    """Try to acquire a lock, and hold it during the block.
 
     Parameters
     ----------
@@ -53,15 +53,15 @@ def hold_lock(path: Path) -> Iterator[bool]:
         yield handle is not None
     finally:
         if handle is not None:
-            path.unlink(missing_ok=True)  # while the flock is held, so that nobody takes over a lock that ends
+            path.unlink(missing_ok=True)  # while the flock is held, so that no process takes over this lock
             os.close(handle)
 
 
 @contextlib.contextmanager
 def lock_folder(folder: Path) -> Iterator[None]:
-    """Be the only process that writes to a folder during the block.
+    """Hold the lock of a folder during the block, so that only one process writes to it.
 
-    The folder is created for the lock file, and removed again if the block wrote nothing.
+    A missing folder is created for the lock file, and removed if nothing was written to it.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def lock_folder(folder: Path) -> Iterator[None]:
     Raises
     ------
     InputError
-        If another process writes to the folder; the message names it.
+        If another process holds the lock; the message names that process.
     """
     lock, created = folder / LOCK_FILE, [path for path in (folder, *folder.parents) if not path.exists()]
     try:
@@ -83,13 +83,13 @@ def lock_folder(folder: Path) -> Iterator[None]:
                 )
             yield
     finally:
-        with contextlib.suppress(OSError):  # folders that hold something are kept
+        with contextlib.suppress(OSError):  # folders that are not empty are kept
             for path in created:
                 path.rmdir()
 
 
 def describe_owner(path: Path) -> str:
-    """Return the process that holds a lock, for a message.
+    """Describe the process that holds a lock, for a message.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def describe_owner(path: Path) -> str:
 
 
 def try_lock(handle: int) -> bool | None:
-    """Take the ``flock`` of an open file or folder; return whether it succeeded, or None where ``flock`` is missing.
+    """Try to take the ``flock`` of an open file or folder; return whether it succeeded, or None without ``flock``.
 
     >>> import os, tempfile
     >>> folder = tempfile.mkdtemp()
@@ -122,13 +122,13 @@ def try_lock(handle: int) -> bool | None:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
-    except OSError:  # a disk without locks
+    except OSError:  # a disk without flock
         return None
     return True
 
 
 def _acquire(path: Path) -> int | None:
-    """Create a lock file or take over that of a dead process; return its handle, or None if the owner is alive."""
+    """Create a lock file or take over that of a dead process; return its handle, or None if it has an owner."""
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         handle, is_new = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666), True
@@ -150,16 +150,16 @@ def _write_owner(path: Path, handle: int) -> None:
         os.ftruncate(handle, 0)
         os.lseek(handle, 0, os.SEEK_SET)
         os.write(handle, json.dumps({"pid": os.getpid(), "host": socket.gethostname()}).encode())
-    except OSError as error:  # a full disk: leave no lock file without an owner behind
+    except OSError as error:  # for example a full disk: leave no lock file without an owner
         path.unlink(missing_ok=True)
         os.close(handle)
         raise OSError(error.errno, error.strerror, str(path)) from None
 
 
 def _is_abandoned(path: Path, handle: int) -> bool:
-    """Return whether a lock file whose ``flock`` we now hold was left by a dead process of this machine."""
+    """Return whether a lock file, whose ``flock`` this process now holds, is of a dead process of this machine."""
     try:
-        if os.fstat(handle).st_ino != path.stat().st_ino:  # released between our opening and locking it
+        if os.fstat(handle).st_ino != path.stat().st_ino:  # released after it was opened and before it was locked
             return False
     except FileNotFoundError:
         return False
@@ -167,4 +167,4 @@ def _is_abandoned(path: Path, handle: int) -> bool:
     try:
         return bool(json.loads(content)["host"] == socket.gethostname())
     except (ValueError, KeyError, TypeError):
-        return True  # the owner died before it recorded itself
+        return True  # the owner died before it was recorded

@@ -12,7 +12,7 @@ from bagwise.io.json_files import read_json, write_json
 
 CHUNK = 1 << 20
 SEAL = "seal"  # key of the manifest's own SHA-256
-VERSION, UNSEALED = 2, 1  # manifests of version 1 do not record their own SHA-256; they can still be read
+VERSION, UNSEALED = 2, 1  # manifests of version 1 do not record their own SHA-256, but can be read
 
 
 def write_manifest(folder: Path, kind: str, passing: Collection[str] = (), **facts: Any) -> None:
@@ -21,13 +21,13 @@ def write_manifest(folder: Path, kind: str, passing: Collection[str] = (), **fac
     Parameters
     ----------
     folder : Path
-        Folder that is complete except for its manifest.
+        Folder to which all other files have been written.
     kind : str
         Kind of the folder, for example "bagwise bags".
     passing : collection of str, default=()
-        Files to leave out because they may change or be removed later.
-    **facts
-        Metadata to record, as JSON values.
+        Files to leave out, because they may change or be removed later.
+    **facts : object
+        Metadata to record; values must be JSON serializable.
     """
     content = {"kind": kind, "version": VERSION, **facts, "files": hash_files(folder, passing)}
     write_json(Path(folder) / MANIFEST, {**content, SEAL: compute_seal(content)})
@@ -64,7 +64,7 @@ def read_manifest(folder: Path, kind: str) -> dict[str, Any]:
         raise InputError(f"{folder} was written by a newer bagwise; update bagwise to read it")
     problems = list(_find_problems(folder, manifest, check_hashes=False))
     if problems:
-        raise InputError(f"{folder}: {'; '.join(problems)}; restore the folder from a copy or make it again")
+        raise InputError(f"{folder}: {'; '.join(problems)}; restore the folder from a copy or create it again")
     return manifest
 
 
@@ -80,9 +80,9 @@ def read_verified_manifest(
     kind : str
         Kind that the folder must have.
     needed : collection of str
-        Files that are going to be read; the manifest must list them.
+        Files that the manifest must list.
     by_size : collection of str, default=()
-        Files of which only the size is checked.
+        Files for which only the size is checked.
 
     Returns
     -------
@@ -98,12 +98,12 @@ def read_verified_manifest(
     problems = [f"{name} is not in {MANIFEST}" for name in needed if name not in manifest["files"]]
     problems += _find_problems(Path(folder), manifest, check_hashes=True, by_size=by_size)
     if problems:
-        raise InputError(f"{folder} is damaged: {'; '.join(problems)}; restore it from a copy or make it again")
+        raise InputError(f"{folder} is damaged: {'; '.join(problems)}; restore it from a copy or create it again")
     return manifest
 
 
 def find_damage(folder: Path) -> list[str]:
-    """Compare every file of a folder with its manifest.
+    """Compare the files of a folder with the sizes and SHA-256 in its manifest.
 
     Parameters
     ----------
@@ -113,13 +113,13 @@ def find_damage(folder: Path) -> list[str]:
     Returns
     -------
     list of str
-        One sentence per difference; empty if the folder is intact.
+        Description of each difference; empty if there is none.
     """
     return list(_find_problems(Path(folder), read_json(Path(folder) / MANIFEST), check_hashes=True))
 
 
 def hash_file(path: Path) -> str:
-    """Return the SHA-256 of a file, which is read in chunks.
+    """Compute the SHA-256 of a file, which is read in chunks.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def hash_file(path: Path) -> str:
 
 
 def hash_files(folder: Path, passing: Collection[str] = ()) -> dict[str, dict[str, Any]]:
-    """Return size and SHA-256 of every file below a folder, except the manifest, hidden files, and ``passing``."""
+    """Return the size and SHA-256 of every file in a folder, except the manifest, hidden files and ``passing``."""
     folder = Path(folder)
     return {
         file.relative_to(folder).as_posix(): {"bytes": file.stat().st_size, "sha256": hash_file(file)}
@@ -152,7 +152,7 @@ def hash_files(folder: Path, passing: Collection[str] = ()) -> dict[str, dict[st
 
 
 def compute_seal(manifest: dict[str, Any]) -> str:
-    """Return the SHA-256 of a manifest's content, so that a change of the manifest itself is detected too."""
+    """Compute the SHA-256 of the content of a manifest, so that changes of the manifest are detected too."""
     content = {name: value for name, value in manifest.items() if name != SEAL}
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
@@ -163,7 +163,7 @@ def _find_problems(folder: Path, manifest: Any, check_hashes: bool, by_size: Col
         yield f"{MANIFEST} lists no files"
         return
     if manifest.get("version") != UNSEALED and manifest.get(SEAL) != compute_seal(manifest):
-        yield f"{MANIFEST} does not have its own recorded SHA-256: it changed"
+        yield f"{MANIFEST} does not match its own recorded SHA-256: its content changed"
     for name, recorded in entries.items():
         if not (isinstance(recorded, dict) and {"bytes", "sha256"} <= recorded.keys()):
             yield f"{MANIFEST} does not record the size and SHA-256 of {name}"
@@ -172,7 +172,7 @@ def _find_problems(folder: Path, manifest: Any, check_hashes: bool, by_size: Col
 
 
 def _find_difference(folder: Path, name: str, recorded: dict[str, Any], check_hash: bool) -> str | None:
-    """Return how a file differs from its entry in the manifest; None if it does not."""
+    """Return how a file differs from its entry in the manifest; None if there is no difference."""
     file = folder / name
     try:
         if not file.resolve().is_relative_to(folder.resolve()):
@@ -182,7 +182,11 @@ def _find_difference(folder: Path, name: str, recorded: dict[str, Any], check_ha
         if file.stat().st_size != recorded["bytes"]:
             return f"has {file.stat().st_size} bytes instead of {recorded['bytes']}"
         if check_hash and hash_file(file) != recorded["sha256"]:
-            return "does not have the recorded SHA-256: its content changed"
-    except (OSError, RuntimeError, ValueError) as error:  # an invalid name, a link to itself, an unreadable file
+            return "does not match the recorded SHA-256: its content changed"
+    except (
+        OSError,
+        RuntimeError,
+        ValueError,
+    ) as error:  # an invalid name, a link to itself, or an unreadable file
         return f"cannot be read ({error})"
     return None

@@ -1,7 +1,8 @@
-"""Protection against files that claim to hold more than they do.
+"""Protection against files that declare more content than they contain.
 
-Before anything is allocated, the size that a file claims is compared with the size of the file and with free memory.
-Where a library allocates whatever length it reads, a temporary limit on the memory of the process makes it fail.
+Before memory is allocated, the size that a file declares is compared with the size of the file and with free memory.
+For libraries that allocate any size that a file declares, a temporary limit on the memory of the process makes too
+large an allocation fail.
 """
 
 import contextlib
@@ -12,53 +13,63 @@ from pathlib import Path
 from bagwise.errors import InputError
 
 MAX_COMPRESSION = 1000  # decompressed bytes per byte of a file; deflate reaches at most 1032, for zeros only
-NUMBERS_COMPRESSED = 100  # the same for features and positions, which never consist of zeros only
-ALWAYS_ALLOWED = 1 << 24  # bytes that any file may claim: a chunk of a few rows can compress better than that
+NUMBERS_COMPRESSED = 100  # the same for features and positions, which are not all zeros
+ALWAYS_ALLOWED = 1 << 24  # declared bytes that are always accepted: a chunk of a few rows can exceed these ratios
 
 MEMORY_INFO, CONTROL_GROUP = Path("/proc/meminfo"), Path("/sys/fs/cgroup")
 
-LIMIT_LOCK = threading.RLock()  # two overlapping limits that end in the order they began would leave one behind
+LIMIT_LOCK = threading.RLock()  # if limits overlapped and ended in the order they began, one would remain
 
 
 def check_declared_size(
     path: Path, n_claimed: int, n_stored: int, content: str, max_ratio: int = MAX_COMPRESSION
 ) -> None:
-    """Raise an error if a file claims more bytes than its stored bytes can decompress to.
+    """Check that a file does not declare more bytes than its stored bytes can decompress to.
 
     Parameters
     ----------
     path : Path
         Path of the file, for the error message.
     n_claimed : int
-        Bytes that the file claims to hold after decompression.
+        Number of decompressed bytes that the file declares.
     n_stored : int
-        Bytes that are stored in the file.
+        Number of bytes that are stored in the file.
     content : str
-        What the bytes are, for the error message.
+        What the bytes contain, for the error message.
     max_ratio : int, default=1000
         Largest plausible compression ratio.
+
+    Raises
+    ------
+    InputError
+        If the declared size is negative or implausible.
 
     Examples
     --------
     >>> check_declared_size(Path("slide.h5"), 4 * 10**12, 1400, "features")
     Traceback (most recent call last):
-    bagwise.errors.InputError: slide.h5 claims 4,000,000,000,000 bytes of features, but holds 1,400 ...
+    bagwise.errors.InputError: slide.h5 declares 4,000,000,000,000 bytes of features, but contains 1,400 ...
     """
     if n_claimed < 0 or n_claimed > max(ALWAYS_ALLOWED, max_ratio * n_stored):
         raise InputError(
-            f"{path} claims {n_claimed:,} bytes of {content}, but holds {n_stored:,} bytes; make the file again"
+            f"{path} declares {n_claimed:,} bytes of {content}, but contains {n_stored:,} bytes; create it again"
         )
 
 
 def check_free_memory(path: Path, n_bytes: int) -> None:
-    """Raise an error if reading a file needs more memory than is free, where free memory is known.
+    """Check that enough memory is free to read a file, if the amount of free memory is known.
 
     Parameters
     ----------
     path : Path
         Path of the file, for the error message.
     n_bytes : int
-        Bytes that reading it will allocate.
+        Number of bytes that reading it will allocate.
+
+    Raises
+    ------
+    InputError
+        If less memory is free.
 
     Examples
     --------
@@ -68,11 +79,11 @@ def check_free_memory(path: Path, n_bytes: int) -> None:
     """
     free = get_free_memory()
     if free is not None and n_bytes > free:
-        raise InputError(f"{path} needs {n_bytes:,} bytes of memory, but only {free:,} are free; give smaller files")
+        raise InputError(f"{path} needs {n_bytes:,} bytes of memory, but only {free:,} are free; use smaller files")
 
 
 def get_free_memory() -> int | None:
-    """Return the bytes that this machine or container can still allocate; None where that is unknown."""
+    """Return the number of bytes that this machine or container can still allocate; None if it is unknown."""
     try:
         lines = MEMORY_INFO.read_text(encoding="ascii").splitlines()
         free = 1024 * next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
@@ -89,15 +100,15 @@ def get_free_memory() -> int | None:
 
 @contextlib.contextmanager
 def limit_memory(extra: int) -> Iterator[None]:
-    """Limit how much the process may allocate during the block; a larger allocation fails at once.
+    """Limit the memory that the process can allocate during the block; a larger allocation fails immediately.
 
-    The limit applies to the whole process, so keep the block short. Where the system cannot measure or limit memory,
-    nothing happens.
+    The limit applies to the whole process, so keep the block short. There is no limit on systems that cannot measure
+    or limit memory.
 
     Parameters
     ----------
     extra : int
-        Bytes by which the process may grow.
+        Number of bytes that the process may allocate.
 
     Examples
     --------

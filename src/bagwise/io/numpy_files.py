@@ -1,4 +1,4 @@
-"""Files ``.npy`` and ``.npz``: never unpickled, and the size that a header claims is checked before it is allocated."""
+"""Files ``.npy`` and ``.npz``: nothing is unpickled, and the declared size is checked before memory is allocated."""
 
 import math
 import zipfile
@@ -33,7 +33,7 @@ def read_npy(path: str | Path) -> np.ndarray:
     Raises
     ------
     InputError
-        If the file is missing or damaged, holds objects, or claims more than it holds.
+        If the file is missing or damaged, contains Python objects, or declares more data than it contains.
 
     Examples
     --------
@@ -67,7 +67,8 @@ def read_npz(path: str | Path, name: str) -> np.ndarray:
     Raises
     ------
     InputError
-        If the file is missing or damaged, lacks the array, holds objects, or claims more than it holds.
+        If the file is missing or damaged, has no such array, contains Python objects, or declares more data than it
+        contains.
     """
     path = Path(path)
     try:
@@ -86,14 +87,16 @@ def read_npz(path: str | Path, name: str) -> np.ndarray:
 
 
 def write_array(path: Path, array: np.ndarray) -> None:
-    """Write a ``.npy`` file. Unlike ``np.save``, it reports a full disk as such.
+    """Write an array to a ``.npy`` file.
+
+    Unlike ``np.save``, it raises the error of the operating system if the disk is full.
 
     Parameters
     ----------
     path : Path
         Path of the file.
     array : numpy.ndarray
-        Numeric array.
+        Array of numbers.
     """
     with path.open("wb") as stream:
         write_npy_header(stream, array.shape, array.dtype)
@@ -101,7 +104,9 @@ def write_array(path: Path, array: np.ndarray) -> None:
 
 
 def write_npy_header(stream: BinaryIO, shape: tuple[int, ...], dtype: np.dtype) -> None:
-    """Write the header of a ``.npy`` file. It is padded, so it can be rewritten with a longer first axis.
+    """Write the header of a ``.npy`` file.
+
+    The header is padded, so it can be overwritten later with a longer first axis.
 
     Parameters
     ----------
@@ -110,7 +115,7 @@ def write_npy_header(stream: BinaryIO, shape: tuple[int, ...], dtype: np.dtype) 
     shape : tuple of int
         Shape of the array.
     dtype : numpy.dtype
-        Type of the array.
+        Data type of the array.
     """
     header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
     np.lib.format.write_array_header_1_0(stream, header)
@@ -126,15 +131,16 @@ def _read_array(path: Path, stream: Any, n_stored: int) -> np.ndarray:
     shape, fortran_order, dtype = _read_header(path, stream)
     if dtype.kind not in "fiub":
         raise InputError(
-            f"{path} holds {dtype}, not numbers; it is not read, because it may need unpickling, which can run code"
+            f"{path} contains {dtype}, not numbers; reading it may need unpickling, which can run code; "
+            "save it as an array of numbers"
         )
     n_claimed = math.prod(shape) * dtype.itemsize
     if n_claimed < 0 or n_claimed > n_stored:
-        raise InputError(f"{path} claims {n_claimed:,} bytes, but holds {n_stored:,} bytes; make the file again")
+        raise InputError(f"{path} declares {n_claimed:,} bytes, but contains {n_stored:,} bytes; create it again")
     check_free_memory(path, n_claimed)
     content = stream.read(n_claimed)
     if len(content) != n_claimed:
-        raise InputError(f"{path} is truncated: {len(content):,} of {n_claimed:,} bytes; copy or make it again")
+        raise InputError(f"{path} is truncated: {len(content):,} of {n_claimed:,} bytes; copy or create it again")
     return np.frombuffer(content, dtype).reshape(shape, order="F" if fortran_order else "C")
 
 
@@ -145,10 +151,10 @@ def _read_header(path: Path, stream: Any) -> tuple[tuple[int, ...], bool, np.dty
     except Exception as error:  # NumPy parses the header as a Python literal and raises the parser's exceptions
         raise _make_damage_error(path, error) from None
     if any(size < 0 for size in shape):
-        raise InputError(f"{path} claims the shape {shape}; make the file again")
+        raise InputError(f"{path} declares the invalid shape {shape}; create it again")
     return shape, fortran_order, dtype
 
 
 def _make_damage_error(path: Path, error: Exception) -> InputError:
     reason = str(error).strip().partition("\n")[0][:200]
-    return InputError(f"{path} is damaged, truncated or not a NumPy file ({reason}); copy or make it again")
+    return InputError(f"{path} is damaged, truncated or not a NumPy file ({reason}); copy or create it again")

@@ -1,4 +1,4 @@
-"""Optional packages: checked when they are needed, with the command that installs them in the error message."""
+"""Optional packages: errors for missing ones contain the command that installs them."""
 
 import importlib
 from importlib.util import find_spec
@@ -20,9 +20,9 @@ def require_package(module: str, path: Path, extra: str) -> Any:
     module : str
         Module to import, for example "pyarrow.parquet".
     path : Path
-        File that needs it, for the error message.
+        File to read, for the error message.
     extra : str
-        Extra of bagwise that installs it.
+        Extra of bagwise that installs the package.
 
     Returns
     -------
@@ -44,25 +44,37 @@ def require_package(module: str, path: Path, extra: str) -> Any:
     except ImportError:
         package = module.partition(".")[0]
         raise InputError(
-            f"{path} is read with {package}, which is not installed; install it with: pip install 'bagwise[{extra}]'"
+            f"reading {path} requires {package}, which is not installed; "
+            f"install it with: pip install 'bagwise[{extra}]'"
         ) from None
 
 
 def check_openslide() -> None:
-    """Raise an error if OpenSlide, which reads whole-slide images, is not installed."""
+    """Check that OpenSlide, which reads whole-slide images, is installed.
+
+    Raises
+    ------
+    InputError
+        If OpenSlide is not installed.
+    """
     if find_spec("openslide") is None:
         raise InputError("whole-slide images need OpenSlide; install it with: pip install 'bagwise[slides]'")
 
 
 def check_encoder_packages(name: str) -> None:
-    """Raise an error if the packages of a tile extractor are not installed.
+    """Check that the packages of a feature extractor are installed.
 
-    Only the existence of the packages is checked: importing them is slow.
+    The packages are not imported, because this is slow.
 
     Parameters
     ----------
     name : str
-        Name of the extractor: "pixels", "efficientnet-lite0", or a model of timm.
+        Name of the extractor: "pixels", "efficientnet-lite0", or the name of a timm model.
+
+    Raises
+    ------
+    InputError
+        If a package is not installed.
     """
     if canonicalize_name(name) == canonicalize_name(PIXELS):
         return
@@ -76,7 +88,8 @@ def check_encoder_packages(name: str) -> None:
     missing = [package for module, package in needed.items() if find_spec(module) is None]
     if missing:
         is_lite = LITE in canonicalize_name(name).replace(" ", "-")
-        built_in = "" if is_lite else f" (it is neither {PIXELS} nor {LITE})"
+        built_in = "" if is_lite else f" (neither {PIXELS} nor {LITE})"
         raise InputError(
-            f"extractor '{name}'{built_in} is not installed; install it with: pip install {' '.join(missing)}"
+            f"extractor '{name}'{built_in} needs a package that is not installed; install it with: pip install "
+            f"{' '.join(missing)}"
         )

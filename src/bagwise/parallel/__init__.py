@@ -1,4 +1,4 @@
-"""Parallel work: worker processes, a Dask cluster, a shared folder, distributed ranks."""
+"""Parallel execution: worker processes, a Dask cluster, a shared folder, and the ranks of distributed training."""
 
 import lazy_loader
 

@@ -1,6 +1,6 @@
-"""Running tasks on a Dask cluster, started with Dask's own launchers on SLURM, on Kubernetes, or on a few machines.
+"""Execution of tasks on a Dask cluster, started with the launchers of Dask on SLURM, Kubernetes or a few machines.
 
-What the tasks share is sent once per worker, not once per task. Dask reassigns the tasks of a worker that died.
+The function and its data are sent once per worker, not once per task. Dask reassigns the tasks of a worker that died.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -19,7 +19,7 @@ Result = TypeVar("Result")
 
 
 class DaskCluster(NamedTuple):
-    """A Dask cluster.
+    """A running Dask cluster.
 
     Attributes
     ----------
@@ -31,11 +31,11 @@ class DaskCluster(NamedTuple):
 
 
 class ClusterError(Exception):
-    """Workers died, and the data sent to them is lost."""
+    """Raised if workers died and the data sent to them is lost."""
 
 
 def run_on_cluster(function: Callable[[Task], Result], tasks: Sequence[Task], cluster: DaskCluster) -> Iterator[Result]:
-    """Yield the results of all tasks, in any order."""
+    """Run tasks on a cluster, and yield their results in any order."""
     with _connect(cluster) as client:
         from dask.distributed import as_completed
         from distributed.client import FutureCancelledError
@@ -57,7 +57,7 @@ def _call(function: Callable[[Task], Result], task: Task) -> Result:
 def _scatter(client: Any, function: Any) -> Any:
     try:
         return client.scatter(function, broadcast=True, hash=False)
-    except (KeyError, OSError):  # a worker left at this moment
+    except (KeyError, OSError):  # a worker left in the meantime
         raise ClusterError from None
 
 
@@ -80,7 +80,7 @@ def _connect(cluster: DaskCluster) -> Iterator[Any]:
 
 
 def _check_worker_versions(client: Any) -> None:
-    """Tasks are pickled, so every worker must have the same version of bagwise."""
+    """Check that every worker has the same version of bagwise, because tasks are pickled."""
     try:
         client.wait_for_workers(1, timeout=WORKER_TIMEOUT)
     except TimeoutError:
@@ -94,5 +94,5 @@ def _check_worker_versions(client: Any) -> None:
         if found != own:
             installed = f"bagwise {found}" if isinstance(found, str) else "no bagwise"
             raise InputError(
-                f"the Dask worker {worker} has {installed}, but this command has {own}; install the same on both"
+                f"the Dask worker {worker} has {installed}, but this command has {own}; install the same version"
             )

@@ -1,6 +1,6 @@
 """Distributed training: the processes (ranks) that torchrun starts, and the assignment of bags to them.
 
-Rank 0 alone writes files. Without torchrun there is one process, and every reduction returns its input.
+Only rank 0 writes files. Without torchrun there is one process, and every reduction returns its input.
 """
 
 import contextlib
@@ -17,12 +17,12 @@ from bagwise.errors import InputError
 
 
 class RankLostError(InputError):
-    """Another process of the distributed run died or cannot be reached.
+    """Raised if another process of the distributed run died or cannot be reached.
 
     Parameters
     ----------
     kept : str, default=""
-        What was saved, appended to the first clause of the message.
+        What was saved; inserted into the message as it is.
     """
 
     def __init__(self, kept: str = "") -> None:
@@ -32,7 +32,7 @@ class RankLostError(InputError):
 
 
 class Ranks:
-    """This process among the processes of the run.
+    """Rank of this process, and communication with the other processes of the run.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class Ranks:
         return self.number == 0
 
     def sum_over_processes(self, values: Tensor) -> Tensor:
-        """Sum a tensor over all processes, in place; the result has the same bits in every process.
+        """Sum a tensor over all processes, in place; the result is bitwise identical in every process.
 
         Parameters
         ----------
@@ -69,7 +69,7 @@ class Ranks:
         Returns
         -------
         torch.Tensor
-            The same tensor, which now holds the sum.
+            The same tensor, which now contains the sum.
         """
         self._reduce(lambda: distributed.all_reduce(values))
         return values
@@ -85,11 +85,12 @@ class Ranks:
         Returns
         -------
         bool
+            The same in every process.
         """
         return bool(self.sum_over_processes(torch.tensor([float(flag)])).item())
 
     def check_same(self, numbers: list[int], what: str) -> None:
-        """Raise an error unless all processes have the same numbers.
+        """Check that all processes have the same numbers.
 
         Parameters
         ----------
@@ -97,13 +98,18 @@ class Ranks:
             Numbers of this process.
         what : str
             What the numbers describe, for the error message.
+
+        Raises
+        ------
+        InputError
+            If the numbers differ between processes.
         """
         smallest, largest = torch.tensor(numbers), torch.tensor(numbers)
         self._reduce(lambda: distributed.all_reduce(smallest, op=distributed.ReduceOp.MIN))
         self._reduce(lambda: distributed.all_reduce(largest, op=distributed.ReduceOp.MAX))
         if not torch.equal(smallest, largest):
             raise InputError(
-                f"the processes of the run do not see the same {what}; put its folder on a disk that all of them share"
+                f"the processes of the run do not have the same {what}; put its folder on a disk that all of them share"
             )
 
     def wait(self) -> None:
@@ -111,17 +117,17 @@ class Ranks:
         self.any_process(False)
 
     def broadcast(self, text: str = "") -> str:
-        """Broadcast a text from rank 0.
+        """Broadcast a string from rank 0 to all processes.
 
         Parameters
         ----------
         text : str, default=""
-            Text of rank 0; ignored in the other processes.
+            String to send; ignored in processes other than rank 0.
 
         Returns
         -------
         str
-            Text of rank 0.
+            String of rank 0.
         """
         size = self.sum_over_processes(torch.tensor([float(len(text.encode())) if self.first else 0.0]))
         content = torch.zeros(int(size.item()), dtype=torch.int32)
@@ -141,12 +147,12 @@ class Ranks:
 
 @contextlib.contextmanager
 def join_ranks() -> Iterator[Ranks]:
-    """Join the processes that torchrun started, during the block.
+    """Connect the processes that torchrun started, during the block.
 
     Yields
     ------
     Ranks
-        This process among them; a single process without torchrun.
+        Rank of this process and number of processes; a single process without torchrun.
     """
     if int(os.environ.get("WORLD_SIZE", "1")) == 1 or distributed.is_initialized():
         yield get_ranks()
@@ -165,7 +171,7 @@ def join_ranks() -> Iterator[Ranks]:
 
 
 def get_ranks() -> Ranks:
-    """Return this process among those that have been joined.
+    """Return the rank of this process and the number of connected processes.
 
     Returns
     -------
@@ -180,20 +186,20 @@ def get_ranks() -> Ranks:
 def assign_bags(sizes: np.ndarray, n_ranks: int) -> list[np.ndarray]:
     """Assign the bags of a training step to processes, so that all finish at about the same time.
 
-    The largest bag comes first, and each bag goes to the process with the fewest instances so far. Every bag is
-    assigned exactly once; with fewer bags than processes, some processes get none.
+    Bags are assigned in descending order of size, each to the process with the fewest instances so far. Every bag is
+    assigned exactly once; if there are fewer bags than processes, some processes get none.
 
     Parameters
     ----------
     sizes : numpy.ndarray of shape (n_bags,)
-        Number of instances per bag.
+        Number of instances of each bag.
     n_ranks : int
         Number of processes.
 
     Returns
     -------
     list of numpy.ndarray
-        For each process, the sorted indices of its bags.
+        Indices of the bags of each process, in ascending order.
 
     Examples
     --------

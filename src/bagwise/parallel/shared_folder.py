@@ -1,11 +1,11 @@
-"""Units of work in a shared folder: each produces one file, and any number of processes share the work.
+"""Units of work in a shared folder: each unit produces one file, and any number of processes share the units.
 
     TARGET           exists when the unit is done
-    NAME.lock        beside it: which process works on the unit
-    .TARGET.tmp      the temporary file; one per unit, so that a killed process leaves nothing behind for good
+    NAME.lock        lock file in the same folder; records which process works on the unit
+    .TARGET.tmp      temporary file; its name is fixed, so that the next process replaces the file of a killed process
 
 A unit is already done, done now, locked by another process, or bad. Locked units are tried once more at the end: by
-then they are done, or their process died. So the last of several commands finds all units done.
+then they may be done, or their process may have died. The last of several commands thus finds all units done.
 """
 
 import contextlib
@@ -32,9 +32,9 @@ class WorkUnit(NamedTuple):
     name : str
         Unique name of the unit.
     target : Path
-        File that it produces.
+        Path of the file that the unit produces.
     of : object, default=None
-        What the file is made from.
+        Input from which the file is produced.
     """
 
     name: str
@@ -53,16 +53,16 @@ class WorkUnit(NamedTuple):
 
 
 class ProcessedUnits(NamedTuple):
-    """Names of the units by outcome, each in the order in which they were given.
+    """Names of the units by outcome, in the order in which the units were given.
 
     Attributes
     ----------
     done : list of str
-        Units that were done now.
+        Units that were processed by this call.
     skipped : list of str
         Units that were already done.
     elsewhere : dict of str to str
-        Units that another process has locked, with its description.
+        Units that another process has locked, with a description of that process.
     bad : dict of str to str
         Units that failed, with the error message.
     """
@@ -74,7 +74,7 @@ class ProcessedUnits(NamedTuple):
 
 
 class UnitOutcome(NamedTuple):
-    """The outcome of one unit: a field of ``ProcessedUnits``, with the owner of the lock or the error message."""
+    """Outcome of one unit: a field of ``ProcessedUnits``, and the owner of the lock or the error message."""
 
     kind: Literal["done", "skipped", "elsewhere", "bad"]
     detail: str = ""
@@ -99,13 +99,14 @@ def process_units(
     units : sequence of WorkUnit
         Units of work.
     write : callable
-        Writes the result of a unit to a binary stream; an ``InputError`` marks the unit as bad.
+        Function that writes the result of a unit to a binary stream; an ``InputError`` marks the unit as bad.
     workers : int or DaskCluster, default=1
         Number of processes on this machine, or a cluster.
     skip_bad : bool, default=False
-        Continue after a bad unit; otherwise the first one ends the work.
+        Whether to continue after a bad unit; otherwise the first bad unit ends the work.
     ready : callable, optional
-        Raises an ``InputError`` in a process that lacks what every unit needs; it does not mark a unit as bad.
+        Called before each unit in the process that runs it. It raises an ``InputError`` if that process lacks what
+        every unit needs; this ends the work and does not mark a unit as bad.
     progress : callable, optional
         Called with the number of finished units and the total.
 
@@ -135,12 +136,12 @@ def process_units(
 def map_units(
     function: Callable[[WorkUnit], tuple[str, Result]], units: Sequence[WorkUnit], workers: int | DaskCluster
 ) -> Generator[tuple[str, Result], None, None]:
-    """Apply a function to every unit; a worker that dies loses nothing.
+    """Apply a function to every unit; the units of a worker that dies are repeated.
 
     Parameters
     ----------
     function : callable
-        Returns the name of a unit and its result; it must be picklable.
+        Function that returns the name of a unit and its result; it must be picklable.
     units : sequence of WorkUnit
         Units of work.
     workers : int or DaskCluster
@@ -163,12 +164,17 @@ def map_units(
 
 
 def check_files_visible(*folders: Path) -> None:
-    """Raise an error if this process, which may run on another machine, does not see the shared folders.
+    """Check that this process, which may run on another machine, has access to shared folders.
 
     Parameters
     ----------
     *folders : Path
         Folders that must exist.
+
+    Raises
+    ------
+    InputError
+        If a folder is missing.
     """
     for folder in folders:
         if not folder.is_dir():
@@ -185,7 +191,7 @@ def _process_unit(write: UnitWriter, ready: Callable[[], None], unit: WorkUnit) 
     with hold_lock(unit.lock) as is_owner:
         if not is_owner:
             return unit.name, UnitOutcome("elsewhere", describe_owner(unit.lock))
-        if unit.target.exists():  # another process finished it just before this one took the lock
+        if unit.target.exists():  # another process finished it before this one acquired the lock
             return unit.name, UnitOutcome("skipped")
         try:
             with _open_target(unit) as stream:
@@ -197,9 +203,9 @@ def _process_unit(write: UnitWriter, ready: Callable[[], None], unit: WorkUnit) 
 
 @contextlib.contextmanager
 def _open_target(unit: WorkUnit) -> Iterator[BinaryIO]:
-    """Like ``write_atomically``, but with one temporary file per unit.
+    """Write a target atomically, as ``write_atomically`` does, but with a fixed temporary path for each unit.
 
-    It yields a stream rather than a path, because a memory map would end the process when the disk is full.
+    It yields a stream instead of a path, because writing to a memory map kills the process if the disk is full.
     """
     try:
         with name_path_in_errors(unit.target, unit.temporary), unit.temporary.open("wb") as stream:
@@ -212,7 +218,7 @@ def _open_target(unit: WorkUnit) -> Iterator[BinaryIO]:
 
 
 def _remove_leftovers(units: Sequence[WorkUnit]) -> None:
-    """Remove the lock and temporary files of workers that were ended in the middle of a unit."""
+    """Remove the lock files and temporary files of workers that were terminated while they processed a unit."""
     for unit in units:
         if unit.lock.exists():
             with hold_lock(unit.lock) as is_owner:

@@ -1,8 +1,8 @@
-"""Running independent tasks in several processes; a process that dies costs time, but no results.
+"""Execution of independent tasks in several processes; no results are lost if a process dies.
 
-A dead process breaks its pool, and the tasks that the other processes were running are lost with it. The remaining
-tasks are then started again. If processes keep dying, tasks run one at a time, so that the one that kills them can be
-named.
+A process that dies breaks its pool, and the tasks that the other processes are running are lost. The remaining tasks
+are then started again. If processes keep dying, tasks run one at a time, so that the task that kills its process can be
+named in the error message.
 """
 
 import warnings
@@ -16,9 +16,9 @@ from bagwise.arguments import check_whole_number
 from bagwise.errors import InputError
 from bagwise.parallel.dask_cluster import ClusterError, DaskCluster, run_on_cluster
 
-MAX_STARTS = 3  # with all workers, before the tasks run one at a time
+MAX_STARTS = 3  # attempts with all workers, before the tasks run one at a time
 
-# joblib warns when it replaces a process that stopped because it was idle or had grown (compiled kernels do that)
+# joblib warns if it replaces a process that was idle or whose memory has grown, as it does with compiled kernels
 warnings.filterwarnings("ignore", "A worker stopped while some jobs were given to the executor", UserWarning)
 
 Task = TypeVar("Task")
@@ -33,18 +33,18 @@ def run_tasks(
 ) -> Iterator[Result]:
     """Run all remaining tasks, in any order.
 
-    Closing the iterator ends the processes.
+    Closing the iterator terminates the processes.
 
     Parameters
     ----------
     function : callable
-        Runs one task and returns its result; it must be picklable.
+        Function that runs one task and returns its result; it must be picklable.
     get_remaining : callable
-        Returns the tasks whose results have not been yielded; the caller keeps track of them.
+        Function that returns the tasks without a result so far; the caller keeps track of them.
     workers : int or DaskCluster
         Number of processes on this machine, or a cluster.
     get_name : callable
-        Returns the name of a task, for the error message.
+        Function that returns the name of a task, for the error message.
 
     Yields
     ------
@@ -54,7 +54,7 @@ def run_tasks(
     Raises
     ------
     InputError
-        If a task kills its process every time; all others are done first.
+        If a task kills its process at every attempt; all other tasks are run first.
     """
     for _ in range(MAX_STARTS):
         try:
@@ -70,18 +70,23 @@ def run_tasks(
             failed.append(get_name(task))
     if failed:
         raise InputError(
-            f"{', '.join(failed)}: its worker process was killed each time, as happens when memory runs out; completed "
-            "work is saved: run the same command again with fewer workers, or with less data at once"
+            f"{', '.join(failed)}: its worker process was killed each time, which happens if memory runs out; "
+            "completed work is saved: run the same command again with fewer workers, or with less data at once"
         )
 
 
 def check_workers(workers: int | DaskCluster) -> None:
-    """Raise an error unless ``workers`` is a cluster or a positive number of processes.
+    """Check that ``workers`` is a cluster or a positive number of processes.
 
     Parameters
     ----------
     workers : int or DaskCluster
         Number of processes on this machine, or a cluster.
+
+    Raises
+    ------
+    InputError
+        If it is neither.
     """
     if not isinstance(workers, DaskCluster):
         check_whole_number("workers", workers, minimum=1)
@@ -94,12 +99,12 @@ def _run(function: Callable[[Task], Result], tasks: Sequence[Task], workers: int
 
 
 def _run_in_processes(function: Callable[[Task], Result], tasks: Sequence[Task], workers: int) -> Iterator[Result]:
-    """Yield the results of all tasks; closing this ends the processes before the caller continues."""
+    """Yield the results of all tasks; closing the iterator waits until the processes are terminated."""
     results = Parallel(n_jobs=workers, return_as="generator_unordered")(delayed(function)(task) for task in tasks)
     try:
         for result in results:  # noqa: UP028 (`yield from` would close the results outside catch_warnings)
             yield result
     finally:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # joblib warns about the tasks that are given up
+            warnings.simplefilter("ignore")  # joblib warns about the tasks that are cancelled
             results.close()

@@ -1,4 +1,4 @@
-"""Targets: what a score means, the decision, the metrics and their curves."""
+"""Targets: likelihoods, decisions, metrics and their curves."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""Curves and counts behind the metrics: ROC, precision and recall, calibration bins, confusion matrix."""
+"""Curves and counts: ROC, precision and recall, calibration bins, and confusion matrix."""
 
 from typing import NamedTuple
 
@@ -11,9 +11,9 @@ class RocPoints(NamedTuple):
     Attributes
     ----------
     false_positive_rate : numpy.ndarray of shape (n_points,)
-        Ascending.
+        False positive rate at each point, in ascending order.
     true_positive_rate : numpy.ndarray of shape (n_points,)
-        Ascending.
+        True positive rate at each point, in ascending order.
     """
 
     false_positive_rate: np.ndarray
@@ -23,13 +23,13 @@ class RocPoints(NamedTuple):
 class PrecisionRecallPoints(NamedTuple):
     """Points of a precision-recall curve.
 
-    They run from the lowest threshold, at which everything is predicted positive, to the highest; the last point has
-    precision 1 and recall 0.
+    The points are in the order of ascending thresholds. At the first point, all samples are predicted positive; the
+    last point has precision 1 and recall 0.
 
     Attributes
     ----------
     recall : numpy.ndarray of shape (n_points,)
-        Descending.
+        Recall at each point, in descending order.
     precision : numpy.ndarray of shape (n_points,)
         Precision at each point.
     """
@@ -39,16 +39,16 @@ class PrecisionRecallPoints(NamedTuple):
 
 
 class CalibrationBins(NamedTuple):
-    """Bins of confidence that contain bags, in ascending order.
+    """Bins of confidence that are not empty, in ascending order.
 
     Attributes
     ----------
     confidence : numpy.ndarray of shape (n_bins,)
-        Mean probability of the predicted class.
+        Mean probability of the predicted class in each bin.
     share_right : numpy.ndarray of shape (n_bins,)
-        Share of bags whose predicted class is correct.
+        Share of the bags in each bin whose predicted class is correct.
     n_bags : numpy.ndarray of shape (n_bins,)
-        Number of bags.
+        Number of bags in each bin.
     """
 
     confidence: np.ndarray
@@ -57,7 +57,7 @@ class CalibrationBins(NamedTuple):
 
 
 def compute_roc(positive: np.ndarray, scores: np.ndarray) -> RocPoints | None:
-    """Compute the corners of the ROC curve; equal scores are one threshold.
+    """Compute the corners of the ROC curve; equal scores share a threshold.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def compute_roc(positive: np.ndarray, scores: np.ndarray) -> RocPoints | None:
     Returns
     -------
     RocPoints or None
-        None if there are no positives or no negatives.
+        Points of the curve; None if there are no positives or no negatives.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def compute_precision_recall(positive: np.ndarray, scores: np.ndarray) -> Precis
     Returns
     -------
     PrecisionRecallPoints or None
-        None if there are no positives.
+        Points of the curve; None if there are no positives.
 
     Examples
     --------
@@ -125,10 +125,10 @@ def compute_precision_recall(positive: np.ndarray, scores: np.ndarray) -> Precis
 
 
 def compute_calibration(targets: np.ndarray, probabilities: np.ndarray, n_bins: int = 10) -> CalibrationBins:
-    """Bin bags by the probability of their predicted class, in bins of equal width.
+    """Compute the calibration of predictions, in bins of equal width of the probability of the predicted class.
 
-    The mean difference between confidence and accuracy, weighted by the number of bags, is the expected calibration
-    error.
+    The mean absolute difference between confidence and accuracy, weighted by the number of bags, is the expected
+    calibration error.
 
     Parameters
     ----------

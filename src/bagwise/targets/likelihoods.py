@@ -1,10 +1,8 @@
-"""Likelihoods: how scores become probabilities, and the loss of each bag.
+"""Likelihoods: the probabilities of the classes as functions of the scores, and the loss of each bag.
 
-    Bernoulli     p(Y = 1) = sigm(s)                 one score per bag
-    Categorical   p(Y = c) = softmax(s₁, …, s_C)     one score per class
-    Supervised    the mean of several of these       their scores side by side
-
-No other file depends on the number of classes.
+Bernoulli     p(Y = 1) = sigm(s)                 one score per bag
+Categorical   p(Y = c) = softmax(s₁, …, s_C)     one score per class
+Supervised    the mean of several of these       their scores concatenated
 """
 
 import math
@@ -21,11 +19,11 @@ from bagwise.errors import InputError
 Scores = Float[Tensor, "bags scores"]
 LogProbabilities = Float[Tensor, "bags classes"]
 
-MIN_PROBABILITY = 1e-12  # keeps the logarithm finite
+MIN_PROBABILITY = 1e-12  # so that the logarithm is finite
 
 
 class Likelihood(ABC):
-    """Relation between scores, probabilities and targets.
+    """Base class of likelihoods, which relate scores, probabilities and targets.
 
     Attributes
     ----------
@@ -40,31 +38,98 @@ class Likelihood(ABC):
 
     @abstractmethod
     def log_probabilities(self, scores: Scores) -> LogProbabilities:
-        """Return the log-probabilities of all classes."""
+        """Compute the log-probabilities of all classes.
+
+        Parameters
+        ----------
+        scores : torch.Tensor of shape (n_bags, n_scores)
+            Scores of each bag.
+
+        Returns
+        -------
+        torch.Tensor of shape (n_bags, n_classes)
+        """
 
     @abstractmethod
     def scores(self, log_probabilities: LogProbabilities) -> Scores:
-        """Return scores that have these (normalised) log-probabilities; the inverse of ``log_probabilities``."""
+        """Compute scores from log-probabilities; the inverse of the method ``log_probabilities``.
+
+        Parameters
+        ----------
+        log_probabilities : torch.Tensor of shape (n_bags, n_classes)
+            Normalised log-probabilities of all classes.
+
+        Returns
+        -------
+        torch.Tensor of shape (n_bags, n_scores)
+        """
 
     @abstractmethod
     def loss(self, scores: Scores, targets: Int[Tensor, " bags"]) -> Float[Tensor, " bags"]:
-        """Return the negative log-likelihood of each bag."""
+        """Compute the negative log-likelihood of each bag.
+
+        Parameters
+        ----------
+        scores : torch.Tensor of shape (n_bags, n_scores)
+            Scores of each bag.
+        targets : torch.Tensor of int, of shape (n_bags,)
+            Class of each bag.
+
+        Returns
+        -------
+        torch.Tensor of shape (n_bags,)
+        """
 
     def probabilities(self, scores: Scores) -> Float[Tensor, "bags classes"]:
-        """Return the probabilities of all classes; each row sums to one."""
+        """Compute the probabilities of all classes.
+
+        Parameters
+        ----------
+        scores : torch.Tensor of shape (n_bags, n_scores)
+            Scores of each bag.
+
+        Returns
+        -------
+        torch.Tensor of shape (n_bags, n_classes)
+            Each row sums to one.
+        """
         return self.log_probabilities(scores).exp()
 
     def decisions(self, scores: np.ndarray) -> np.ndarray:
-        """Return scores in the shape that scikit-learn expects of ``decision_function``."""
+        """Return scores in the shape that scikit-learn expects from ``decision_function``.
+
+        Parameters
+        ----------
+        scores : numpy.ndarray of shape (n_bags, n_scores)
+            Scores of each bag.
+
+        Returns
+        -------
+        numpy.ndarray of shape (n_bags,) or (n_bags, n_classes)
+            One score per bag for two classes with one score, otherwise one score per class.
+        """
         return scores
 
     def errors(self, scores: Scores, targets: Int[Tensor, " bags"]) -> Float[Tensor, " bags"]:
-        """Return 1 for each bag whose most probable class is not its target, and 0 for the others."""
+        """Compute the classification error of each bag.
+
+        Parameters
+        ----------
+        scores : torch.Tensor of shape (n_bags, n_scores)
+            Scores of each bag.
+        targets : torch.Tensor of int, of shape (n_bags,)
+            Class of each bag.
+
+        Returns
+        -------
+        torch.Tensor of shape (n_bags,)
+            1 for a bag whose most probable class is not its target, otherwise 0.
+        """
         return (self.log_probabilities(scores).argmax(dim=1) != targets).to(scores.dtype)
 
 
 class Bernoulli(Likelihood):
-    """Two classes with one score, the log-odds of the second class: θ(X) = sigm(s), as in Ilse et al. (2018).
+    """Likelihood of two classes with one score, the log-odds of the second class: θ(X) = sigm(s) (Ilse et al., 2018).
 
     Examples
     --------
@@ -93,7 +158,7 @@ class Bernoulli(Likelihood):
 
 
 class Categorical(Likelihood):
-    """Several mutually exclusive classes with one score each.
+    """Likelihood of mutually exclusive classes with one score each.
 
     Parameters
     ----------
@@ -117,7 +182,7 @@ class Categorical(Likelihood):
 
 
 class Supervised(Likelihood):
-    """Several sets of scores per bag, side by side (deep supervision): losses are summed, probabilities averaged.
+    """Likelihood of several sets of scores per bag (deep supervision): losses are summed, probabilities averaged.
 
     Parameters
     ----------
@@ -180,12 +245,12 @@ def make_likelihood(n_classes: int) -> Likelihood:
     ('bernoulli', 'categorical')
     """
     if n_classes < 2:
-        raise InputError("the labels hold one class only; a classifier needs bags of at least two classes")
+        raise InputError("the labels contain one class only; a classifier needs bags of at least two classes")
     return Bernoulli() if n_classes == 2 else Categorical(n_classes)
 
 
 def clip_log(probabilities: np.ndarray) -> Tensor:
-    """Return the logarithm of probabilities of other libraries, which may be zero, clipped from below to stay finite.
+    """Compute the logarithm of probabilities, clipped from below, because those of other libraries may be zero.
 
     Parameters
     ----------

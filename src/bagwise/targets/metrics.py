@@ -1,8 +1,8 @@
-"""From probabilities to decisions and metrics of bags.
+"""Decisions and metrics of bags, computed from probabilities.
 
 The decision is the most probable class or, with two classes, the second one if its probability exceeds a threshold.
-With two classes, precision, recall, F-score, AUC and average precision are those of the second, positive class; with
-more, they are the mean over classes. An undefined metric, such as the AUC of bags of one class, is None.
+With two classes, precision, recall, F-score, AUC and average precision are those of the second class, the positive one;
+with more classes, they are the mean over classes. An undefined metric, such as the AUC of bags of one class, is None.
 """
 
 from typing import NamedTuple
@@ -11,7 +11,7 @@ import numpy as np
 
 from bagwise.targets.curves import compute_calibration, compute_precision_recall
 
-EVEN = 0.5  # threshold at which the more probable of two classes is chosen
+EVEN = 0.5  # threshold at which the more probable of two classes is predicted
 
 # title and meaning of each metric, in the order in which they are shown
 METRICS = {
@@ -28,8 +28,8 @@ METRICS = {
 KEY_METRICS = {
     "auc": ("AUC", "probability that a key instance is ranked above another instance of its bag"),
     "average_precision": ("Average precision", "of the ranking of instances within a bag"),
-    "top_1": ("Top-1", "share of bags whose first instance is a key instance"),
-    "top_k": ("Top-5", "share of key instances among the first five of a bag"),
+    "top_1": ("Top-1", "share of bags whose top-ranked instance is a key instance"),
+    "top_k": ("Top-5", "share of key instances among the five top-ranked instances of a bag"),
     "pooled_auc": (
         "Pooled AUC",
         "over the instances of all bags at once; weights of different bags are not comparable",
@@ -44,10 +44,10 @@ Threshold = float | np.ndarray  # one for all bags, or one per bag
 
 
 def decide_classes(probabilities: np.ndarray, threshold: Threshold = EVEN) -> np.ndarray:
-    """Choose the class of each bag.
+    """Predict the class of each bag.
 
-    At the default threshold the most probable class is chosen, and the first of equally probable ones. At any other
-    threshold the second class is chosen if its probability is greater than the threshold.
+    At the default threshold, the most probable class is predicted, or the first of equally probable classes. At any
+    other threshold, the second class is predicted if its probability is greater than the threshold.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def decide_classes(probabilities: np.ndarray, threshold: Threshold = EVEN) -> np
     Returns
     -------
     numpy.ndarray of int, of shape (n_bags,)
-        Class of each bag.
+        Predicted class of each bag.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def compute_bag_metrics(targets: np.ndarray, probabilities: np.ndarray, threshol
     Returns
     -------
     dict of str to float or None
-        Value of each metric of ``METRICS``; None if it is not defined.
+        Value of each metric in ``METRICS``; None if it is undefined.
 
     Examples
     --------
@@ -105,8 +105,8 @@ def compute_bag_metrics(targets: np.ndarray, probabilities: np.ndarray, threshol
     average_precisions = [compute_average_precision(targets == c, probabilities[:, c]) for c in scored_classes]
     return {
         "accuracy": float((predicted == targets).mean()),
-        "precision": _average([_divide(count.hits, count.hits + count.false_alarms) for count in counts]),
-        "recall": _average([_divide(count.hits, count.hits + count.misses) for count in counts]),
+        "precision": _average([_compute_precision(count) for count in counts]),
+        "recall": _average([_compute_recall(count) for count in counts]),
         "f_score": _average([_compute_f_score(count) for count in counts]),
         "auc": _average(aucs),
         "average_precision": _average(average_precisions),
@@ -119,7 +119,7 @@ def compute_bag_metrics(targets: np.ndarray, probabilities: np.ndarray, threshol
 def compute_auc(positive: np.ndarray, scores: np.ndarray) -> float | None:
     """Compute the area under the ROC curve: the probability that a positive is ranked above a negative.
 
-    Ties count half.
+    A tie counts as one half.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def compute_auc(positive: np.ndarray, scores: np.ndarray) -> float | None:
     Returns
     -------
     float or None
-        None if there are no positives or no negatives.
+        AUC; None if there are no positives or no negatives.
     """
     n_positive = int(positive.sum())
     n_negative = len(positive) - n_positive
@@ -143,7 +143,7 @@ def compute_auc(positive: np.ndarray, scores: np.ndarray) -> float | None:
 
 
 def compute_average_precision(positive: np.ndarray, scores: np.ndarray) -> float | None:
-    """Compute the average precision: the mean precision at the thresholds of the positives.
+    """Compute the average precision: the mean of the precision at the scores of the positives.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def compute_average_precision(positive: np.ndarray, scores: np.ndarray) -> float
     Returns
     -------
     float or None
-        None if there are no positives, or no negatives: then every ranking is as good.
+        Average precision; None if there are no positives, or no negatives, because then all rankings are equally good.
     """
     points = None if positive.all() else compute_precision_recall(positive, scores)
     return None if points is None else float(-(np.diff(points.recall) * points.precision[:-1]).sum())
@@ -168,23 +168,31 @@ def compute_calibration_error(targets: np.ndarray, probabilities: np.ndarray) ->
 
 
 class _DecisionCounts(NamedTuple):
-    hits: int
-    false_alarms: int
-    misses: int
+    true_positives: int
+    false_positives: int
+    false_negatives: int
 
 
 def _count_decisions(positive: np.ndarray, predicted: np.ndarray) -> _DecisionCounts:
     return _DecisionCounts(
-        hits=int((positive & predicted).sum()),
-        false_alarms=int((~positive & predicted).sum()),
-        misses=int((positive & ~predicted).sum()),
+        true_positives=int((positive & predicted).sum()),
+        false_positives=int((~positive & predicted).sum()),
+        false_negatives=int((positive & ~predicted).sum()),
     )
 
 
+def _compute_precision(count: _DecisionCounts) -> float | None:
+    return _divide(count.true_positives, count.true_positives + count.false_positives)
+
+
+def _compute_recall(count: _DecisionCounts) -> float | None:
+    return _divide(count.true_positives, count.true_positives + count.false_negatives)
+
+
 def _compute_f_score(count: _DecisionCounts) -> float | None:
-    """Return the F-score; like recall, it is not defined without positives."""
-    total = 2 * count.hits + count.false_alarms + count.misses
-    return 2 * count.hits / total if count.hits + count.misses else None
+    """Compute the F-score; like recall, it is undefined without positives."""
+    total = 2 * count.true_positives + count.false_positives + count.false_negatives
+    return 2 * count.true_positives / total if count.true_positives + count.false_negatives else None
 
 
 def _divide(part: float, whole: float) -> float | None:

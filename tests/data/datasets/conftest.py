@@ -1,4 +1,4 @@
-"""Tests of data sets read the real data or an empty data home; and a small HTTP server for downloads."""
+"""Fixtures for tests of data sets: the real data home, an empty data home, and a small HTTP server for downloads."""
 
 import contextlib
 import re
@@ -19,20 +19,20 @@ def _real_home(monkeypatch):
 
 @pytest.fixture
 def empty_home(monkeypatch, tmp_path):
-    """A data home that does not exist yet."""
+    """Return the path of a data home that does not exist yet."""
     monkeypatch.setenv("BAGWISE_DATA", str(tmp_path / "home"))
     return tmp_path / "home"
 
 
 @pytest.fixture
 def serve():
-    """Start a server of given files on 127.0.0.1, which stops with the test."""
+    """Return a function that serves files on 127.0.0.1 until the test ends."""
     with contextlib.ExitStack() as stack:
         yield lambda files, **options: stack.enter_context(run_server(FileServer(files, **options)))
 
 
 class FileServer:
-    """The files of a server and a record of what it did; each connection is dropped after ``cut`` bytes."""
+    """The files of a server and a record of its requests; each connection is closed after ``cut`` bytes."""
 
     def __init__(self, files: dict[str, bytes], cut: int | None = None, ranges: bool = True) -> None:
         self.files = files
@@ -66,7 +66,7 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(content) - start))
         self.end_headers()
         chunk = content[start:][: self.server_state.cut]
-        self.server_state.sent += len(chunk)  # before it is sent: the test may read the number immediately
+        self.server_state.sent += len(chunk)  # before sending, because the test may read it immediately
         self.wfile.write(chunk)
         self.close_connection = True
 

@@ -32,7 +32,7 @@ def test_make_classic_loader_loads_the_published_counts(name):
 @needs_classic
 @pytest.mark.parametrize("name", ["fox", "tiger", "elephant"])
 def test_make_classic_loader_leaves_constant_features_a_negligible_deviation(name):
-    """Not zero: rounding leaves some just above it, depending on the order of summation."""
+    """The deviation is not exactly zero, because of rounding that depends on the order of summation."""
     instances = load_dataset(name).instances
     constant = (instances == instances[0]).all(axis=0)
     assert instances.std(axis=0)[constant].max() < 1e-12

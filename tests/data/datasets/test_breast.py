@@ -52,7 +52,7 @@ def test_load_breast_cuts_each_tile_at_its_position(bags):
 
 
 @pytest.mark.parametrize("options", [{"white": -1}, {"white": 256}, {"drop": 0}, {"drop": 1.5}])
-def test_load_breast_rejects_impossible_options(options):
+def test_load_breast_rejects_invalid_options(options):
     ((name, value),) = options.items()
     with pytest.raises(InputError, match=rf"grey value from 0 to 255.*{name}={value}"):
         breast.load_breast(**options)

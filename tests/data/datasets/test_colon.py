@@ -47,7 +47,7 @@ def test_load_colon_cuts_each_patch_at_its_position_inside_the_image(bags):
 
 @needs_colon
 def test_load_colon_with_a_margin_adds_the_surroundings_and_changes_nothing_else(bags):
-    """Mirrored beyond the border; elsewhere real tissue."""
+    """The margin is mirrored beyond the border of the image; elsewhere it shows the tissue around the patch."""
     wide = colon.load_colon(margin=5)
     np.testing.assert_array_equal(wide.instances[:, 5:-5, 5:-5], bags.instances)
     np.testing.assert_array_equal(wide.positions, bags.positions)
@@ -63,14 +63,14 @@ def test_load_colon_with_a_margin_adds_the_surroundings_and_changes_nothing_else
 
 
 @pytest.mark.parametrize("margin", [-1, 28])
-def test_load_colon_rejects_an_impossible_margin(margin):
+def test_load_colon_rejects_an_invalid_margin(margin):
     with pytest.raises(InputError, match=f"margin must be from 0 to 27 pixels, got {margin}"):
         colon.load_colon(margin=margin)
 
 
 @needs_colon
-def test_load_colon_centres_patches_on_the_marks_whatever_the_type_in_the_file(bags):
-    """In bytes, x − 13 would wrap around and move patches to the opposite border."""
+def test_load_colon_centres_patches_on_the_marks_for_every_dtype_in_the_files(bags):
+    """In uint8, x − 13 would wrap around and move patches to the opposite border."""
     dtypes = set()
     for bag in range(0, 100, 7):
         for name in colon.CLASSES:
@@ -79,7 +79,7 @@ def test_load_colon_centres_patches_on_the_marks_whatever_the_type_in_the_file(b
             marks = raw.astype(float)
             inside = marks[((marks > 14) & (marks < 486)).all(axis=1)]
             part = slice(bags.offsets[bag], bags.offsets[bag + 1])
-            centres = bags.positions[part][bags.instance_labels[part] == (name == "epithelial")] + 14  # counted from 1
+            centres = bags.positions[part][bags.instance_labels[part] == (name == "epithelial")] + 14  # 1-based
             for mark in inside:
                 assert np.abs(centres - mark).max(axis=1).min() <= 0.5
     assert {"uint8", "float64"} <= dtypes
@@ -87,7 +87,7 @@ def test_load_colon_centres_patches_on_the_marks_whatever_the_type_in_the_file(b
 
 @needs_colon
 def test_load_colon_counts_marks_from_one(bags):
-    """The mean patch is darkest around the mark, hence symmetric about its central pixel only if 1 is subtracted."""
+    """The mean patch is darkest around the mark, so it is symmetric about its central pixel only if 1 is subtracted."""
     inside = ((bags.positions > 0) & (bags.positions < 500 - 27)).all(axis=1)
     mean = bags.instances[inside][..., :3].mean(axis=(0, 3))
 
@@ -139,7 +139,7 @@ def test_read_image_of_size_keeps_the_decompression_bomb_limit_of_pillow(tmp_pat
         (np.array([[np.nan, 1]]), "outside"),
     ],
 )
-def test_read_marks_rejects_impossible_marks_by_file_name(tmp_path, marks, message):
+def test_read_marks_rejects_invalid_marks_by_file_name(tmp_path, marks, message):
     scipy.io.savemat(tmp_path / "img1_others.mat", {"detection": marks})
     with pytest.raises(InputError, match=rf"img1_others\.mat.*{message}.*bagwise data fetch colon-cancer --from"):
         colon._read_marks(tmp_path / "img1_others.mat")

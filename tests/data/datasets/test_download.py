@@ -30,7 +30,7 @@ def test_download_file_resumes_after_a_lost_connection(tmp_path, serve):
     server = serve({"file": CONTENT}, cut=70_000)
     assert fetch(f"{server.address}/file", tmp_path / "file.part")
     assert (tmp_path / "file.part").read_bytes() == CONTENT
-    assert server.sent == len(CONTENT)  # no byte twice
+    assert server.sent == len(CONTENT)  # no byte is sent twice
     assert [requested for _, requested in server.requests][:3] == [None, "bytes=70000-", "bytes=140000-"]
 
 
@@ -101,7 +101,7 @@ def test_download_file_checks_the_disk_space_before_the_first_byte(tmp_path, ser
     with pytest.raises(InputError, match=r"file\.part"):
         fetch(f"{server.address}/file", tmp_path / "home" / "file.part")
     assert list(tmp_path.iterdir()) == []
-    (tmp_path / "file.part").write_bytes(CONTENT[:1])  # then only the rest must fit
+    (tmp_path / "file.part").write_bytes(CONTENT[:1])  # now only the rest must fit
     assert fetch(f"{server.address}/file", tmp_path / "file.part")
 
 

@@ -57,7 +57,7 @@ def test_fetch_dataset_accepts_the_public_bitmaps_of_colon_cancer(empty_home, tm
 
 @needs_real_data("breast-cancer")
 def test_fetch_dataset_accepts_images_with_known_hashes_only(empty_home, tmp_path, monkeypatch):
-    """The hashes of the public TIFs are known; a TIF that Pillow writes has other bytes, hence another hash."""
+    """The hashes of the public TIFF files are known; a TIFF file written by Pillow has a different hash."""
     name = "ytma10_010704_benign1_ccd"
     shutil.copytree(HOME / "breast_cancer", tmp_path / "flat")
     Image.open(tmp_path / "flat" / f"{name}.webp").save(tmp_path / "flat" / f"{name}.tif", compression="packbits")
@@ -151,13 +151,13 @@ def test_fetch_dataset_resumes_and_removes_partial_downloads(empty_home, serve):
     fetch_dataset("fox", server.address)
     assert server.sent == 500
     assert list_files(empty_home) == ["mil_classic/fox.mat"]
-    part.write_bytes(b"of another file" * 100)  # the hash shows that the parts do not belong together
+    part.write_bytes(b"of another file" * 100)  # the hash shows that the parts are of different files
     target.unlink()
     fetch_dataset("fox", server.address)
     assert list_files(empty_home) == ["mil_classic/fox.mat"]
     part.write_bytes(whole[:-500])
     target.unlink()
-    fetch_dataset("fox", HOME)  # from a folder: the partial download is no longer needed
+    fetch_dataset("fox", HOME)  # copies from a folder, so the partial download is no longer needed
     assert list_files(empty_home) == ["mil_classic/fox.mat"]
 
 

@@ -79,7 +79,7 @@ def test_find_dataset_files_distinguishes_files_of_the_same_name_by_hash(tmp_pat
 
 @needs_real_data("musk1", "musk2")
 def test_find_dataset_files_finds_files_with_swapped_names(tmp_path):
-    """As in a clone of the public repository, which swaps musk1 and musk2."""
+    """The names are swapped as in a clone of the public repository, which swaps musk1 and musk2."""
     shutil.copyfile(HOME / "mil_classic" / "musk1.mat", tmp_path / "musk2.mat")
     shutil.copyfile(HOME / "mil_classic" / "musk2.mat", tmp_path / "musk1.mat")
     assert find_in(tmp_path, "musk1")["mil_classic/musk1.mat"].name == "musk2.mat"

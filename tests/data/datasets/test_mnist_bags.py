@@ -11,7 +11,7 @@ needs_mnist = needs_real_data("mnist-bags")
 
 @pytest.fixture(scope="module")
 def pools():
-    """The images and digits of both splits, read once."""
+    """Return the images and digits of both splits, which are read once."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BAGWISE_DATA", str(HOME))
         return {split: mnist_bags.load_mnist_digits(split) for split in mnist_bags.MNIST_SPLITS}
@@ -115,9 +115,9 @@ def test_load_mnist_bags_rejects_wrong_options(load_bags, options, message):
 @pytest.mark.parametrize(("mean", "spread"), [(10, 2), (50, 10), (100, 20), (30, 6)])
 @pytest.mark.parametrize("lengths", mnist_bags.LENGTHS)
 def test_sample_sizes_has_the_documented_mean_and_variance(mean, spread, lengths):
-    """With "authors" s is the deviation and half an instance is truncated on average; with "text" s is the variance.
+    """With "authors", s is the standard deviation, and truncation subtracts 1/2 on average.
 
-    Rounding adds 1/12.
+    With "text", s is the variance. Rounding adds 1/12 to the variance.
     """
     sizes = mnist_bags._sample_sizes(20_000, mean, spread, lengths, np.random.default_rng(0))
     expected = (mean - 0.5, spread**2) if lengths == "authors" else (mean, spread)

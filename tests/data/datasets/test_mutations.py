@@ -1,4 +1,4 @@
-"""Damaged files of data sets: loaders reject them by their hashes; the readers reject them on their own, too."""
+"""Damaged files of data sets: loaders reject them by their hashes, and readers also reject them without the hashes."""
 
 import gzip
 import lzma

@@ -24,7 +24,7 @@ def test_load_needles_gives_the_same_bags_for_the_same_seed():
 
 
 @pytest.mark.parametrize("options", [{"n_bags": 1}, {"mean_size": 0}, {"n_shifted": 17}, {"shift": 1e300}])
-def test_load_needles_rejects_impossible_options(options):
+def test_load_needles_rejects_invalid_options(options):
     ((name, value),) = options.items()
     with pytest.raises(InputError) as caught:
         load_needles(**options)

@@ -20,7 +20,7 @@ SMALL = [name for name in FETCHED if name not in ("breast-cancer", "colon-cancer
 
 
 def load(count: int | None = None, share: float = 0.5, word: str = "a", digits: int | list[int] = 9) -> None:
-    """A loader with options of every type."""
+    """Stand in for a loader with options of every type."""
 
 
 @pytest.mark.parametrize("name", GENERATED)
@@ -39,7 +39,7 @@ def test_load_dataset_loads_every_fetched_set_in_any_spelling(name):
 
 @pytest.mark.parametrize("name", GENERATED)
 @pytest.mark.parametrize("options", [{"n_bags": 10**9}, {"n_bags": 10**400}, {"mean_size": 1e300}, {"n_bags": 0}])
-def test_load_dataset_rejects_impossible_sizes(name, options):
+def test_load_dataset_rejects_invalid_sizes(name, options):
     with pytest.raises(InputError, match=r"n_bags|mean_size"):
         load_dataset(name, **options)
 

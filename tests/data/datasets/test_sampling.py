@@ -21,7 +21,7 @@ def count_targets(sampled):
     "change", [{"n_bags": 5000}, {"mean_size": 1000}, {"spread": 300}, {"size": 10**5}, {"n_bags": 10**400}]
 )
 def test_check_sample_memory_rejects_bags_that_would_fill_the_memory(change):
-    """500 bags of 100 instances fit; more than 2 GB, in whichever way, do not."""
+    """500 bags of 100 instances fit in memory; more than 2 GB, due to any of the arguments, do not."""
     fits = {"n_bags": 500, "mean_size": 100, "spread": 20, "size": 28 * 28 * 20}
     check_sample_memory(*fits.values())
     with pytest.raises(InputError, match="more than 2 GB; reduce n_bags or mean_size"):
@@ -42,7 +42,7 @@ def test_sample_bags_has_sizes_of_the_given_mean_and_spread_and_at_least_one():
 
 
 def test_sample_bags_samples_a_positive_bag_at_random_given_a_target():
-    """Given at least one, the number of targets is binomial: its mean is K p / (1 − (1 − p)^K)."""
+    """The number of targets is binomial given that there is at least one; its mean is K p / (1 − (1 − p)^K)."""
     sampled = sample_bags(IS_TARGET, 4000, 10, 0, np.random.default_rng(0))
     n_targets = count_targets(sampled)[sampled.labels == 1]
     assert n_targets.mean() == pytest.approx(1 / (1 - 0.9**10), abs=0.06)
@@ -56,7 +56,7 @@ def test_sample_bags_samples_a_positive_bag_at_random_given_a_target():
         (10, 5, -1, "got mean_size=5 and spread=-1"),
     ],
 )
-def test_sample_bags_rejects_impossible_sizes(n_bags, mean, spread, message):
+def test_sample_bags_rejects_invalid_sizes(n_bags, mean, spread, message):
     with pytest.raises(InputError, match=message):
         sample_bags(IS_TARGET, n_bags, mean, spread, np.random.default_rng(0))
 

@@ -1,4 +1,4 @@
-"""Damaged files: hypothesis changes, cuts, splices and inserts bytes; every result must be read or rejected."""
+"""Damaged files: hypothesis changes, removes, moves and inserts bytes; every result must be read or rejected."""
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -17,7 +17,7 @@ change = st.one_of(
 
 
 def mutate(content, changes):
-    """Apply changes to the content; the place of each is a fraction of the length."""
+    """Apply changes to the content; the position of each change is a fraction of the length."""
     content = bytearray(content)
     for kind, where, value in changes:
         offset = int(where * len(content))
@@ -36,7 +36,7 @@ def mutate(content, changes):
 
 
 def check(path, read, **options):
-    """Damage the file at a path repeatedly: it must be read, or rejected with its name or that of its slide."""
+    """Damage a file repeatedly, and check that it is read, or rejected with its name or the name of its slide."""
     whole, name = path.read_bytes(), path.name.partition(".")[0].removesuffix("_patches")
     read()
 

@@ -1,4 +1,4 @@
-"""Files as other tools write them."""
+"""Files in the formats of other tools."""
 
 import csv
 import json
@@ -12,7 +12,7 @@ def features(n_rows=5, width=4, seed=0):
 
 
 def grid(n_rows=5, step=512, dtype=np.int64):
-    """Upper left corners of tiles, three per row."""
+    """Return the upper left corners of tiles, three per row."""
     numbers = np.arange(n_rows)
     return np.stack([numbers % 3 * step, numbers // 3 * step], axis=1).astype(dtype)
 

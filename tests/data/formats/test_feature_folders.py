@@ -120,7 +120,7 @@ def test_hash_source_files_changes_when_a_file_is_removed(two_slides):
 
 
 def test_list_source_files_is_the_same_for_a_relative_folder(tmp_path, monkeypatch):
-    """CLAM's positions are beside the folder, which a relative path does not reveal."""
+    """CLAM's positions are beside the folder, whose parent is not part of a relative path."""
     folder = clam_slide(tmp_path / "tool", "s1", features(), grid() + 128)
     absolute = list_source_files(open_feature_folder(folder, mpp=0.5).features, "s1")
     monkeypatch.chdir(folder)

@@ -153,7 +153,7 @@ FIRST = SlideFeatures(np.ones((2, 3), dtype=np.float32), np.zeros((2, 2)), 256, 
 
 
 class GivenSlides(FeatureFolder):
-    """A folder of slides that are in memory."""
+    """A feature folder whose slides are in memory."""
 
     tool = "test"
 

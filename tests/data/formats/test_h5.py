@@ -79,7 +79,7 @@ def test_rows_rejects_a_small_file_that_declares_terabytes(path):
     with h5py.File(path, "w") as file:
         file.create_dataset("features", shape=(10**9, 1024), dtype=np.float32, chunks=(1024, 1024))
     assert path.stat().st_size < 10_000
-    with pytest.raises(InputError, match="claims 1000000000 rows of 'features', but holds none"):
+    with pytest.raises(InputError, match="declares 1000000000 rows of 'features', but contains none"):
         read_rows(path)
     with h5py.File(path, "w") as file:
         file.create_dataset("features", shape=(10**9, 1024), dtype=np.float32, chunks=(16, 1024))[0] = 1

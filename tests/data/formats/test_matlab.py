@@ -18,7 +18,7 @@ REAL = ["musk1", "musk2", "fox", "tiger", "elephant"]
 
 
 def write_prtools(path, compressed=True, **changes):
-    """Write a file as PRTools does, except for the class of its struct."""
+    """Write a file like those of PRTools, except for the class of the struct."""
     ident = {"milbag": np.array([[7], [5], [7], [5]], dtype=np.uint8)} | changes.pop("ident", {})
     table = {"data": FEATURES, "nlab": np.array([[2], [1], [2], [1]]), "ident": ident} | changes
     scipy.io.savemat(path, {"x": table}, do_compression=compressed)
@@ -132,7 +132,7 @@ BOMBS = {
 
 @pytest.mark.parametrize("compressed", [False, True])
 @pytest.mark.parametrize("bomb", BOMBS)
-def test_read_matlab_rejects_a_file_that_declares_more_than_it_holds(tmp_path, bomb, compressed):
+def test_read_matlab_rejects_a_file_that_declares_more_than_it_contains(tmp_path, bomb, compressed):
     body = BOMBS[bomb]
     if compressed:
         body = struct.pack("<II", 15, len(zlib.compress(body))) + zlib.compress(body)

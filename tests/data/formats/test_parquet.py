@@ -28,7 +28,7 @@ def test_open_parquet_yields_rows_with_their_numbers(tmp_path):
 def test_open_parquet_rejects_a_table_that_declares_too_many_rows(tmp_path, monkeypatch):
     monkeypatch.setattr(parquet_module, "SMALL_TABLE", 1000)
     path = write(tmp_path / "a.parquet", x=pyarrow.nulls(5_000_000))
-    assert_rejected(path, r"a\.parquet claims 5000000 rows")
+    assert_rejected(path, r"a\.parquet declares 5000000 rows")
 
 
 def test_open_parquet_rejects_nested_columns_and_damage_by_name(tmp_path):

@@ -9,10 +9,10 @@ from bagwise.data.formats.detection import open_feature_folder
 from bagwise.data.formats.feature_folders import SlideFeatures
 from bagwise.data.formats.feature_import import import_features
 from bagwise.data.formats.shared_import import (
+    get_parts_folder,
     import_shared,
     is_part_current,
     list_part_units,
-    parts_folder,
     read_part,
     remove_parts,
     write_part,
@@ -84,7 +84,7 @@ def test_import_shared_on_a_cluster_gives_the_same_bags_from_any_working_directo
     (tmp_path / "elsewhere").mkdir()
 
     def change_directory(done, total):
-        """While slides are read, work in another directory, as workers on other machines do."""
+        """Use another working directory while slides are read, like workers on other machines."""
         os.chdir(tmp_path / "elsewhere" if done < len(NAMES) else tmp_path)
 
     with local_cluster() as cluster:
@@ -101,7 +101,7 @@ def test_import_shared_resumes_and_reads_again_only_slides_whose_files_changed(t
 
     with pytest.raises(KeyboardInterrupt):
         import_shared(found, LABELS, tmp_path / "two", progress=interrupt)
-    assert len(list(parts_folder(tmp_path / "two").iterdir())) == 4
+    assert len(list(get_parts_folder(tmp_path / "two").iterdir())) == 4
     trident_slide(tmp_path / "tool", "s1", features(8, seed=9), grid(8))
     read_names, read = [], type(found).read
     monkeypatch.setattr(type(found), "read", lambda self, slide: read_names.append(slide) or read(self, slide))
@@ -147,7 +147,7 @@ def test_import_shared_packs_nothing_if_another_command_packed_meanwhile(tmp_pat
     monkeypatch.setattr(shared_import, "import_features", lambda *_, **__: packed.append("again"))
     assert import_shared(found, LABELS, out, progress=pack_elsewhere).report is None
     assert packed == []
-    assert not parts_folder(out).exists()
+    assert not get_parts_folder(out).exists()
 
 
 def test_import_shared_checks_its_arguments_before_reading(tmp_path):
@@ -164,7 +164,7 @@ def test_import_shared_checks_its_arguments_before_reading(tmp_path):
 
 
 def test_import_shared_reports_a_folder_that_workers_cannot_access(tmp_path, monkeypatch):
-    """A folder that does not exist simulates one on another machine."""
+    """A folder that does not exist simulates a folder on another machine."""
     found = write_slides(tmp_path)
     make_absolute = shared_import._make_absolute
 
@@ -179,7 +179,7 @@ def test_import_shared_reports_a_folder_that_workers_cannot_access(tmp_path, mon
 
 @pytest.fixture
 def written_part(tmp_path):
-    """TRIDENT's folder of one slide, and its unit with the part written."""
+    """Return a TRIDENT folder with one slide, and the unit of the slide after its part was written."""
     found = open_feature_folder(trident_slide(tmp_path / "tool", "s1", features(), grid())).features
     (unit,) = list_part_units(found, ["s1"], tmp_path / "bags")
     process_units([unit], lambda unit, stream: write_part(found, unit, stream))
@@ -203,7 +203,7 @@ def test_list_part_units_depends_on_everything_that_affects_reading(tmp_path):
         SlideFeatures(np.empty((0, 7), dtype=np.float64), None, None, "uni"),
     ],
 )
-def test_read_part_returns_the_slide_of_write_part_to_the_bit(tmp_path, monkeypatch, slide):
+def test_read_part_returns_the_slide_of_write_part_bit_by_bit(tmp_path, monkeypatch, slide):
     found = Clam(tmp_path)
     monkeypatch.setattr(found, "read", lambda name: slide)
     (unit,) = list_part_units(found, ["s1"], tmp_path / "bags")
@@ -239,7 +239,7 @@ def test_write_part_attributes_an_unreadable_file_to_its_slide(written_part, mon
     def deny(path):
         raise PermissionError(13, "Permission denied", str(path))
 
-    monkeypatch.setattr(feature_folders, "hash_file", deny)  # a superuser may read anything
+    monkeypatch.setattr(feature_folders, "hash_file", deny)  # file permissions would not stop a superuser
     with unit.target.open("wb") as stream, pytest.raises(InputError, match=r"s1\.h5: Permission denied"):
         write_part(found, unit, stream)
 
@@ -258,7 +258,7 @@ def test_is_part_current_compares_contents_and_not_times(written_part):
 
 
 def test_remove_parts_leaves_other_files(written_part, tmp_path):
-    folder = parts_folder(tmp_path / "bags")
+    folder = get_parts_folder(tmp_path / "bags")
     (folder / "notes.txt").touch()
     (folder / ".s0.0123.tmp").touch()
     remove_parts(tmp_path / "bags")

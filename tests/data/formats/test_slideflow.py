@@ -21,7 +21,7 @@ def test_slideflow_converts_centres_to_upper_left_corners(tmp_path):
 
 @pytest.mark.parametrize(("size", "tile_um", "mpp"), [(512, 128, 0.25), (1211, 302, 0.2493), (507, 128, 0.2521)])
 def test_slideflow_recovers_corners_to_the_pixel(tmp_path, size, tile_um, mpp):
-    """slideflow cuts tiles of int(tile_um / mpp) pixels and stores int(corner + size / 2): half pixels are cut off."""
+    """slideflow cuts tiles of int(tile_um / mpp) pixels and stores int(corner + size / 2), truncating half pixels."""
     assert int(tile_um / mpp) == size
     corners = grid(step=size)
     centres = np.array([[int(x + size / 2), int(y + size / 2)] for x, y in corners])

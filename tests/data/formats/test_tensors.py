@@ -63,7 +63,7 @@ def test_read_tensor_rejects_other_objects_without_executing_them(tmp_path, wrap
 
 def test_read_tensor_rejects_strides_that_repeat_rows(tmp_path):
     torch.save(torch.zeros(1).expand(10**6, 10**6), tmp_path / "a.pt")
-    with pytest.raises(InputError, match=r"a\.pt claims 4,000,000,000,000 bytes"):
+    with pytest.raises(InputError, match=r"a\.pt declares 4,000,000,000,000 bytes"):
         read_tensor(tmp_path / "a.pt")
 
 
@@ -114,5 +114,5 @@ def test_read_tensors_rejects_anything_but_a_state_dictionary(tmp_path, content)
 
 def test_read_tensors_rejects_a_tensor_that_declares_more_than_the_file_contains(tmp_path):
     torch.save({"a": torch.zeros(1).expand(1 << 20)}, tmp_path / "state.pt")
-    with pytest.raises(InputError, match=r"state\.pt claims 4,194,304 bytes"):
+    with pytest.raises(InputError, match=r"state\.pt declares 4,194,304 bytes"):
         read_tensors(tmp_path / "state.pt")

@@ -1,4 +1,4 @@
-"""Damaged bytes for tests of readers: a function of the seed, so that a failure can be reproduced."""
+"""Damaged bytes for tests of readers, as a function of the seed, so that failures can be reproduced."""
 
 import numpy as np
 

@@ -32,13 +32,13 @@ def build_large():
 
 
 def build_and_record(folder):
-    """Leave one file per call."""
+    """Write one file per call, and return an extractor."""
     os.close(tempfile.mkstemp(dir=folder)[0])
     return MeanColour()
 
 
 def build_in_directory(folder):
-    """Change the working directory, which is another one on other machines."""
+    """Change the working directory, as on another machine, and return an extractor."""
     os.chdir(folder)
     return MeanColour()
 

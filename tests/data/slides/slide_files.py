@@ -1,4 +1,4 @@
-"""Slides for tests: a written pyramid whose every pixel is known, and a real slide where it is available."""
+"""Slides for tests: a synthetic pyramid whose pixels are known, and a real slide if it is available."""
 
 import functools
 
@@ -17,7 +17,7 @@ PURPLE = (150, 80, 160)
 
 @functools.cache
 def painted(seed=0):
-    """A bright background with a purple square of tissue, with noise so that no two places are equal."""
+    """Return a bright background with a purple square of tissue; noise makes every region unique."""
     noise = np.random.default_rng(seed).integers(0, 16, (HEIGHT, WIDTH, 1))
     picture = np.full((HEIGHT, WIDTH, 3), 228, dtype=np.int64) + noise
     left, top, right, bottom = TISSUE
@@ -28,7 +28,7 @@ def painted(seed=0):
 
 
 def downsample(picture, factor):
-    """The mean over squares of pixels."""
+    """Return the mean over squares of pixels."""
     height, width = picture.shape[0] // factor, picture.shape[1] // factor
     columns = picture[: height * factor, : width * factor].reshape(height, factor, width * factor, 3).sum(axis=1)
     return np.rint(columns.reshape(height, width, factor, 3).sum(axis=2) / factor**2).astype(np.uint8)

@@ -64,7 +64,7 @@ def read_files(folder):
 
 
 def list_other_files(tiles):
-    """Lock and temporary files."""
+    """Return the lock files and temporary files."""
     return [path.name for path in tiles.glob("features-*/*") if path.suffix != ".npy"]
 
 
@@ -160,7 +160,7 @@ def test_extract_features_names_bad_slides_and_skips_them_on_demand(tiles, tmp_p
 
 @pytest.mark.skipif(not hasattr(signal, "SIGXFSZ"), reason="no limit on file sizes here")
 def test_extract_features_raises_on_a_full_disk_and_leaves_no_files(tiles):
-    """A limit on file sizes simulates the full disk; with a memory map, it would end the process instead."""
+    """A limit on file sizes simulates the full disk; writing through a memory map would end the process instead."""
     import resource
 
     handler, (soft, hard) = signal.signal(signal.SIGXFSZ, signal.SIG_IGN), resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -208,7 +208,7 @@ def test_extract_features_reports_slides_without_tiles(tmp_path):
 
 
 def test_extract_features_tries_locked_slides_again_at_the_end(tiles):
-    """Another process finishes slide-0 and dies while it extracts slide-1 while this one extracts slide-2."""
+    """While this process extracts slide-2, another one finishes slide-0 and is killed while it extracts slide-1."""
     first, second, _ = list_tiles(tiles)
     locks = contextlib.ExitStack()
     for entry in (first, second):
@@ -338,7 +338,7 @@ def test_extract_features_and_pack_features_of_the_real_slide(tmp_path):
 
 
 class ExtractedBefore:
-    """An extractor whose features exist already."""
+    """An extractor whose features already exist."""
 
     name = "mean colour"
 
@@ -351,7 +351,7 @@ EXTRACTED = ExtractedBefore()
 
 @pytest.fixture
 def extracted_tiles(tmp_path):
-    """Tile files of three slides, and the features of their 16 tiles."""
+    """Write the tile files of three slides, and the features of their 16 tiles."""
     folder = tmp_path / "tiles"
     folder.mkdir()
     positions = [[64 * x, 64 * y] for y in range(4) for x in range(4)]

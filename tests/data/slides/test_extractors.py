@@ -50,7 +50,7 @@ def test_build_extractor_returns_none_for_pixels():
 
 
 def make_fake_timm(cached):
-    """A module like timm, whose weights are cached, or only on the network."""
+    """Return a module with the interface of timm, whose weights are cached or need the network."""
 
     def create_model(name, pretrained, num_classes):
         assert (pretrained, num_classes) == (True, 0)

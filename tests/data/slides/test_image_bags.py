@@ -1,6 +1,6 @@
-"""Image files: pixels of every mode become RGB bytes; damaged files and bombs are refused.
+"""Image files: pixels of every mode are converted to RGB; damaged files and decompression bombs are rejected.
 
-Images → bags: every tile is the image at its position; images without a kept tile are set aside by name.
+Images → bags: every tile is equal to the image at its position; images without a kept tile are listed by name.
 """
 
 import numpy as np
@@ -48,7 +48,7 @@ def test_measure_white_counts_grey_values_above_the_threshold():
     assert measure_white(tiles[..., 0], white=200).tolist() == [0.5]
 
 
-def test_cut_tiles_refuses_impossible_sizes():
+def test_cut_tiles_rejects_invalid_sizes():
     with pytest.raises(InputError, match="is smaller than a tile of 60×60"):
         cut_tiles(IMAGE, 60)
     with pytest.raises(InputError, match="at least 1"):
@@ -82,14 +82,14 @@ def test_read_image_makes_transparent_pixels_white(tmp_path):
     assert (found[2:] == 255).all()
 
 
-def test_read_image_refuses_sixteen_bits_per_channel(tmp_path):
+def test_read_image_rejects_sixteen_bits_per_channel(tmp_path):
     Image.fromarray(np.zeros((4, 4), dtype=np.uint16)).save(tmp_path / "deep.png")
     with pytest.raises(InputError, match=r"deep\.png has pixels of mode 'I;16'; save it with eight bits"):
         read_image(tmp_path / "deep.png")
 
 
 @pytest.mark.parametrize("limit", [1000, 2000])
-def test_read_image_refuses_image_bombs(tmp_path, monkeypatch, limit):
+def test_read_image_rejects_decompression_bombs(tmp_path, monkeypatch, limit):
     """Pillow warns above its limit, and raises above twice its limit."""
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", limit)
     save(tmp_path / "bomb.png", picture(0))
@@ -106,7 +106,7 @@ def whole_images(tmp_path_factory):
 
 
 def read_damaged(folder, kind, seed):
-    """Change some bytes, most of them in the header, and truncate the file: the image is read or refused by name."""
+    """Check that an image is read, or rejected by name, after damage that is mostly in the header."""
     path = folder / f"damaged.{kind}"
     path.write_bytes(damaged((folder / f"image.{kind}").read_bytes(), seed))
     try:
@@ -124,14 +124,14 @@ CASES = {"kind": st.sampled_from(KINDS), "seed": st.integers(0, 1_000_000)}
 
 @settings(max_examples=1000, deadline=None, derandomize=True)
 @given(**CASES)
-def test_read_image_reads_damaged_images_or_refuses_them_by_name(whole_images, kind, seed):
+def test_read_image_reads_damaged_images_or_rejects_them_by_name(whole_images, kind, seed):
     read_damaged(whole_images, kind, seed)
 
 
 @pytest.mark.full
 @settings(max_examples=5000, deadline=None)
 @given(**CASES)
-def test_read_image_reads_many_more_damaged_images_or_refuses_them_by_name(whole_images, kind, seed):
+def test_read_image_reads_many_more_damaged_images_or_rejects_them_by_name(whole_images, kind, seed):
     read_damaged(whole_images, kind, seed)
 
 
@@ -177,7 +177,7 @@ def test_load_image_bags_can_be_saved_and_loaded_again(folder, tmp_path):
 
 def test_load_image_bags_drops_tiles_with_at_least_the_given_share_of_white(tmp_path):
     pixels = np.zeros((16, 48, 3), dtype=np.uint8)
-    pixels[:12, 16:32] = 255  # three quarters of the second tile
+    pixels[:12, 16:32] = 255  # three quarters of the second tile are white
     pixels[:, 32:] = 210
     save_images(tmp_path / "x" / "a.png", pixels)
     assert load_image_bags(tmp_path, ImageTiling(16)).bags.positions.tolist() == [[0, 0], [32, 0]]
@@ -209,14 +209,14 @@ def test_load_image_bags_without_subfolders_has_no_labels(tmp_path):
         list_images(tmp_path)
 
 
-def test_list_images_refuses_a_class_without_images_by_name(folder):
+def test_list_images_rejects_a_class_without_images_by_name(folder):
     (folder / "normal").mkdir()
     (folder / "normal" / "scan.gif").touch()
     with pytest.raises(InputError, match=r"normal is a class folder without images .*; add images or remove it"):
         list_images(folder)
 
 
-def test_load_image_bags_follows_links_and_refuses_broken_ones_by_name(folder, tmp_path):
+def test_load_image_bags_follows_links_and_rejects_broken_ones_by_name(folder, tmp_path):
     (folder / "malignant").rename(tmp_path / "elsewhere")
     (folder / "malignant").symlink_to(tmp_path / "elsewhere")
     (tmp_path / "elsewhere" / "round").symlink_to(folder)  # a cycle
@@ -238,14 +238,14 @@ def test_load_image_bags_follows_links_and_refuses_broken_ones_by_name(folder, t
         (ImageTiling(16, drop=float("nan")), "drop must be .*, above 0, got nan"),
     ],
 )
-def test_load_image_bags_refuses_impossible_tilings_before_reading_images(tmp_path, tiling, message):
+def test_load_image_bags_rejects_invalid_tilings_before_reading_images(tmp_path, tiling, message):
     save_images(tmp_path / "x" / "a.png", picture(0))
     (tmp_path / "x" / "a.png").write_text("not an image")
     with pytest.raises(InputError, match=message):
         load_image_bags(tmp_path, tiling)
 
 
-def test_load_image_bags_refuses_more_than_two_gigabytes_of_tiles(tmp_path):
+def test_load_image_bags_rejects_more_than_two_gigabytes_of_tiles(tmp_path):
     save_images(tmp_path / "x" / "a.png", picture(0, 700, 2000))
     with pytest.raises(
         InputError, match=r"a\.png would become 902,301 tiles.*use a larger stride, e\.g\. --data-option stride=200"
@@ -254,7 +254,7 @@ def test_load_image_bags_refuses_more_than_two_gigabytes_of_tiles(tmp_path):
     assert len(load_image_bags(tmp_path, ImageTiling(200, 100)).bags.positions) == 114
 
 
-def test_list_images_refuses_folders_without_images(tmp_path):
+def test_list_images_rejects_folders_without_images(tmp_path):
     with pytest.raises(InputError, match="contains no images"):
         list_images(tmp_path)
     with pytest.raises(InputError, match="does not exist"):

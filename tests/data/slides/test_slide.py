@@ -91,7 +91,7 @@ def test_slide_rejects_other_files_by_name(tmp_path, pyramid):
 
 def test_slide_rejects_a_file_that_declares_more_than_it_can_contain(tmp_path):
     tifffile = pytest.importorskip("tifffile")
-    blocks = (b"" for _ in range(25 * 25))  # which take no space in the file, and hours to read
+    blocks = (b"" for _ in range(25 * 25))  # empty blocks need no space in the file, but hours to read
     with tifffile.TiffWriter(tmp_path / "bomb.tif") as tiff:
         options = {"tile": (4096, 4096), "photometric": "rgb", "compression": "zlib", "metadata": None}
         tiff.write(blocks, shape=(100_000, 100_000, 3), dtype=np.uint8, **options)
@@ -120,7 +120,7 @@ def small(tmp_path_factory):
 
 
 def read_damaged(small, seed):
-    """Open a damaged slide and read an overview and a region: it is read or rejected."""
+    """Check that a damaged slide is rejected, or that an overview and a region can be read."""
     path = small.with_name("damaged.tif")
     path.write_bytes(damaged(small.read_bytes(), seed))
     with contextlib.suppress(InputError), Slide(path) as slide:

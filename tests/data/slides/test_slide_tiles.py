@@ -19,7 +19,7 @@ from data.slides.slide_files import HEIGHT, REAL, TISSUE, WIDTH, needs_real_slid
 
 
 def paint_tissue(left, top, right, bottom, colour=(170, 110, 170)):
-    """An overview of glass with one rectangle of tissue."""
+    """Return an overview of glass with one rectangle of tissue."""
     noise = np.random.default_rng(0).integers(-4, 5, (120, 160, 1))
     picture = np.full((120, 160, 3), 236) + noise
     picture[top:bottom, left:right] = np.array(colour) + noise[top:bottom, left:right]
@@ -39,7 +39,7 @@ def test_find_tissue_finds_tissue_of_any_size_and_colour(square, colour):
 def test_find_tissue_finds_none_on_blank_glass_and_only_tissue_in_a_full_picture():
     assert not find_tissue(paint_tissue(0, 0, 0, 0)).any()
     full = paint_tissue(0, 0, 160, 120)
-    full[:60] = np.array([230, 170, 200], dtype=np.uint8)  # two stains, which Otsu alone would separate
+    full[:60] = np.array([230, 170, 200], dtype=np.uint8)  # two stains, which Otsu's method would separate
     assert find_tissue(full).all()
 
 
@@ -87,7 +87,7 @@ def pyramid(tmp_path_factory):
         (TilingSettings(size=64, mpp=0.5), 128),
         (TilingSettings(size=64, mpp=1.0), 256),
         (TilingSettings(size=100, mpp=0.25), 100),
-        (TilingSettings(size=100, mpp=0.253), 100),  # close to the level: no resampling
+        (TilingSettings(size=100, mpp=0.253), 100),  # close to the resolution of the level, so not resampled
         (TilingSettings(size=64, mpp=0.75, overlap=16), 192),
     ],
 )
@@ -182,7 +182,7 @@ def test_tile_slide_without_tissue_keeps_no_tile_unless_tissue_is_zero(tmp_path)
         (TilingSettings(size=100, mpp=0.25, overlap=99, smallest=float("nan")), "at least 0, got nan"),
     ],
 )
-def test_tile_slide_rejects_impossible_settings(pyramid, tiling, message):
+def test_tile_slide_rejects_invalid_settings(pyramid, tiling, message):
     with Slide(pyramid) as slide, pytest.raises(InputError, match=message):
         tile_slide(slide, tiling)
 

@@ -14,7 +14,7 @@ from bagwise.data.slides.slide import Slide
 from bagwise.data.slides.slide_tiles import TilingSettings
 from bagwise.data.slides.tile_files import (
     KIND,
-    check_target,
+    check_bags_folder,
     find_tiles,
     list_tiles,
     read_tiles,
@@ -53,7 +53,7 @@ def test_tile_to_file_writes_a_thumbnail_with_framed_tiles_and_a_pale_background
     left, top, _, _ = (side // 2 for side in TISSUE)
     assert picture[top, left].tolist() == [20, 110, 60]
     assert np.abs(picture[top + 60, left + 60] - [157, 87, 167]).max() < 10  # tissue in full colour
-    assert picture[20, 20].max() < 222  # the background is darker than it was
+    assert picture[20, 20].max() < 222  # the background is darker than in the slide
 
 
 def test_find_tiles_finds_equal_tiles_and_rejects_other_settings(tiled):
@@ -102,14 +102,14 @@ def test_list_tiles_of_an_empty_folder_gives_the_command_that_makes_tiles(tmp_pa
         list_tiles(tmp_path)
 
 
-def test_check_target_accepts_only_new_folders_and_bags(tmp_path):
-    check_target(tmp_path / "new")
+def test_check_bags_folder_accepts_only_new_folders_and_bags(tmp_path):
+    check_bags_folder(tmp_path / "new")
     (tmp_path / "notes.txt").touch()
-    with pytest.raises(InputError, match="holds files that are not bags"):
-        check_target(tmp_path)
+    with pytest.raises(InputError, match="contains files that are not bags"):
+        check_bags_folder(tmp_path)
     with BagWriter(tmp_path / "bags") as writer:
         writer.add(np.zeros((1, 2)))
-    check_target(tmp_path / "bags")
+    check_bags_folder(tmp_path / "bags")
 
 
 SIDE, EXTENT = 320, 64
@@ -149,7 +149,7 @@ def test_split_into_regions_rejects_regions_smaller_than_a_tile(entry):
 
 
 def write_stained_slide(path):
-    """Write a copy of the real slide: in every other region, the tiles in the middle are stained greener."""
+    """Write a copy of the real slide, in which the middle tiles of every other region are greener."""
     with Slide(REAL) as slide:
         picture = slide.overview(1).astype(np.float32)
     y, x = np.indices(picture.shape[:2])
@@ -158,13 +158,13 @@ def write_stained_slide(path):
 
 
 def is_stained(x, y):
-    """Whether level-0 pixels were stained; tiles of 64 pixels are stained as a whole or not at all."""
+    """Return whether level-0 pixels were made greener; a tile of 64 pixels is changed completely or not at all."""
     chosen = (x // SIDE + y // SIDE) % 2 == 0
     return chosen & (x % SIDE // EXTENT % 4 > 0) & (y % SIDE // EXTENT == 2)
 
 
 def write_region_labels(bags, path):
-    """Write a csv file with the label 1 for regions with a stained tile."""
+    """Write a csv file with the label 1 for regions with a greener tile."""
     stained = is_stained(*bags.positions.T)
     labels = [int(stained[bags.offsets[bag] : bags.offsets[bag + 1]].any()) for bag in range(len(bags))]
     assert 10 <= sum(labels) <= len(labels) - 10

@@ -1,4 +1,4 @@
-"""The image under a map is the right part of the slide, at any downsample and whatever the size of the squares read."""
+"""The image under a map is the correct part of the slide, for any downsample and any size of the squares."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ def image_path(tmp_path_factory):
 
 
 def average_window(picture, window):
-    """The mean of the level-0 pixels whose centres are inside each pixel of the window."""
+    """Return the mean of the level-0 pixels whose centres are inside each pixel of the window."""
     result = np.empty((window.rows, window.columns, 3))
     for row in range(window.rows):
         for column in range(window.columns):
@@ -59,7 +59,7 @@ def test_read_window_shows_its_part_of_slide_and_image(pyramid, image_path, down
         assert np.median(error) < 3
         assert (
             error.max() < CONTRAST * (level / 2 + 1) / downsample
-        )  # half a pixel of the level that is read, and rounding
+        )  # tolerance: half a pixel of the level that is read, and rounding
 
 
 def test_read_window_of_a_level_is_that_level_pixel_by_pixel(pyramid):

@@ -99,10 +99,10 @@ def test_save_top_tiles_saves_fewer_tiles_and_replaces_earlier_ones(tmp_path, sm
     assert sorted(file.name for file in (tmp_path / "top").glob("*.png")) == ["01-0.9.png", "02-0.1.png"]
 
 
-def test_save_top_tiles_refuses_a_folder_of_other_files(tmp_path, small_background):
+def test_save_top_tiles_rejects_a_folder_of_other_files(tmp_path, small_background):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "notes.txt").write_text("mine")
-    with pytest.raises(InputError, match="holds other files"):
+    with pytest.raises(InputError, match="contains other files"):
         save_top_tiles(tmp_path / "mine", small_background, TileGrid(np.zeros((1, 2)), 5), np.ones(1), 1)
     assert (tmp_path / "mine" / "notes.txt").read_text() == "mine"
 

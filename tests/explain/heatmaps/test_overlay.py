@@ -24,7 +24,7 @@ def heatmap():
 
 @pytest.mark.parametrize("opacity", [0.0, 0.3, 1.0])
 def test_overlay_map_blends_by_opacity_and_keeps_the_image_elsewhere(image, heatmap, opacity, monkeypatch):
-    monkeypatch.setattr(overlay, "PIXELS_AT_ONCE", 20)  # two rows at a time
+    monkeypatch.setattr(overlay, "PIXELS_AT_ONCE", 20)  # two rows per step
     found = overlay_map(image, heatmap, COLOURS, opacity)
     expected = np.rint((1 - opacity) * image + opacity * apply_colours(heatmap.values, COLOURS)).astype(np.uint8)
     expected[3:5] = image[3:5]

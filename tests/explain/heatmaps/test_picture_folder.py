@@ -1,4 +1,4 @@
-"""The picture of a bag is found by comparing its name with a listing; a name is never made part of a path."""
+"""The picture of a bag is found by comparing its name with a listing; a name is never used as part of a path."""
 
 import re
 
@@ -81,7 +81,7 @@ def test_of_folder_ignores_links_out_of_the_folder(folder, tmp_path):
 def test_of_folder_and_of_dataset_reject_unknown_sources_by_name(tmp_path):
     with pytest.raises(InputError, match="nowhere is not a folder"):
         PictureFolder.of_folder(tmp_path / "nowhere")
-    with pytest.raises(InputError, match="image dataset 'musk1' is unknown"):
+    with pytest.raises(InputError, match="image data set 'musk1' is unknown"):
         PictureFolder.of_dataset("musk1")
 
 

@@ -1,4 +1,4 @@
-"""A spot on a synthetic slide appears at the same place on the map, whichever tool cut the tiles."""
+"""A spot on a synthetic slide appears at the same position on the map, for tiles of every tool."""
 
 import h5py
 import numpy as np
@@ -19,7 +19,11 @@ from data.slides.slide_files import HEIGHT, TISSUE, WIDTH, painted, write_pyrami
 
 pytest.importorskip("openslide")
 
-SPOT = (1088, 576, 64)  # x, y, side: not on the diagonal or centred, so that a mirrored or transposed map is detected
+SPOT = (
+    1088,
+    576,
+    64,
+)  # x, y, side; neither centred nor on the diagonal, to detect mirrored or transposed maps
 SIZE = 64  # pixels of a tile at its level; level 1 has a downsample of 4
 DOWNSAMPLES = (1, 4, 7.3, 16, 23.9, 64, 100.5)
 
@@ -32,24 +36,24 @@ def paint_spot():
 
 
 def redness(pixels):
-    """Mean red minus mean blue; tissue has equal red and blue."""
+    """Return the mean red minus the mean blue, which are equal in tissue."""
     return float(pixels[..., 0].mean()) - float(pixels[..., 2].mean())
 
 
 def find_hot_tile(extent):
-    """The tile, of a grid that starts at (0, 0), that contains the spot."""
+    """Return the tile that contains the spot, on a grid that starts at (0, 0)."""
     return SPOT[0] // extent * extent, SPOT[1] // extent * extent, extent
 
 
 def grid(extent):
-    """Corners of the tiles on the tissue."""
+    """Return the corners of the tiles on the tissue."""
     left, top, right, bottom = TISSUE
     x, y = np.meshgrid(np.arange(left, right, extent), np.arange(top, bottom, extent))
     return np.stack([x.ravel(), y.ravel()], axis=1)
 
 
 def check_hot(values, tiles, downsample, expected):
-    """The highest pixels of the map have the position and size of the expected tile."""
+    """Check that the highest pixels of the map have the position and size of the expected tile."""
     heatmap = rasterise(values, tiles.positions, tiles.size, make_window((WIDTH, HEIGHT), downsample))
     x, y, side = expected
     pixels = np.nan_to_num(heatmap.values, nan=-np.inf)
@@ -82,7 +86,7 @@ def test_tiles_of_tile_slide_are_at_their_positions(slide, level, extent):
 
 
 def import_slide(folder, write, level):
-    """Import a slide as another tool writes it, with the redness of each tile as its feature."""
+    """Import a slide in the format of another tool, with the redness of each tile as its feature."""
     extent = SIZE * 4**level
     coords, picture = grid(extent), paint_spot()
     rows = np.array([[redness(picture[y : y + extent, x : x + extent])] for x, y in coords], dtype=np.float32)

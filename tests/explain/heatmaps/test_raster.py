@@ -1,4 +1,4 @@
-"""A pixel is the mean over the tiles on it; compared with a plain loop in float64."""
+"""A pixel is the mean over the tiles on it; maps are compared with a plain loop in float64."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def make_tiles(seed, count=40, size=20.0, whole=True):
 
 
 def rasterise_by_loop(values, positions, size, window):
-    """The raster by a loop over pixels and tiles."""
+    """Return the raster, computed by a loop over pixels and tiles."""
     result = np.full((window.rows, window.columns), np.nan)
     for row in range(window.rows):
         for column in range(window.columns):
@@ -109,7 +109,7 @@ def test_rasterise_of_a_region_is_that_region_of_the_map(blur):
 
 def test_rasterise_blurs_over_existing_tiles_only():
     values, positions, size = make_tiles(4)
-    positions = np.minimum(positions, np.array(SLIDE) - size)  # otherwise pixels outside the border would contribute
+    positions = np.minimum(positions, np.array(SLIDE) - size)  # otherwise pixels outside the slide would contribute
     window = make_window(SLIDE, 4)
     sharp = rasterise(values, positions, size, window).values.astype(np.float64)
     present = np.isfinite(sharp)

@@ -1,4 +1,4 @@
-"""Scales are monotonic, span their range and keep zero; colours are compared by their lightness L* (CIE 1976)."""
+"""Scales are monotonic, span their range and map zero to zero; colours are compared by lightness L* (CIE 1976)."""
 
 import numpy as np
 import pytest
@@ -119,7 +119,7 @@ def test_rescale_keeps_the_order_and_spans_0_to_1():
 
 
 def lightness(colours):
-    """L* of sRGB bytes."""
+    """Return L* of sRGB values (uint8)."""
     shares = colours / 255
     linear = np.where(shares <= 0.04045, shares / 12.92, ((shares + 0.055) / 1.055) ** 2.4)
     luminance = linear @ np.array([0.2126, 0.7152, 0.0722])

@@ -1,4 +1,4 @@
-"""Readers of files that other tools write."""
+"""Readers of tables and of the files of other tools."""
 
 import lazy_loader
 

@@ -1,7 +1,7 @@
 """Cells and columns of a table: parsing numbers and labels, and deciding which column has which role.
 
 A column is named by the user or recognised by a common name (``COMMON_NAMES``). A cell that cannot be parsed is
-rejected with its place in the file.
+rejected with an error that names the file, the row and the column.
 """
 
 import json
@@ -16,9 +16,9 @@ import numpy as np
 from bagwise.arguments import canonicalize_name, suggest_name
 from bagwise.errors import InputError
 
-MISSING = {"", "nan", "na", "n/a", "null"}  # not "none": that is a diagnosis
+MISSING = {"", "nan", "na", "n/a", "null"}  # without "none", which is used as a diagnosis
 EXACT_LIMIT = 1 << 53  # above this, float64 cannot represent every integer
-MAX_SHOWN = 60  # characters of a cell that a message quotes
+MAX_SHOWN = 60  # characters of a cell in an error message
 
 COMMON_NAMES = {
     "bag": ("bag", "bag id", "bag name", "slide id", "slide", "molecule", "molecule name", "image id"),
@@ -48,11 +48,16 @@ def parse_number(cell: Any, place: str, fix: str = "encode it as a number") -> f
     place : str
         How error messages refer to the cell, e.g. ``"table.csv, line 2, column 'x'"``.
     fix : str, default="encode it as a number"
-        The advice given when the cell is text.
+        The fix that the error message suggests if the cell is text.
 
     Returns
     -------
     float
+
+    Raises
+    ------
+    InputError
+        If the cell is missing, not a number, or not finite.
 
     Examples
     --------
@@ -102,7 +107,7 @@ def _is_whole(word: str) -> bool:
 
 
 def _is_plain_number(word: str) -> bool:
-    """Whether a word is a finite number that a float represents without losing information."""
+    """Return whether a word is a finite number that a float represents without losing information."""
     if "_" in word or (word.removeprefix("-")[:1] == "0" and word.removeprefix("-")[1:2].isdigit()):
         return False
     try:
@@ -132,9 +137,9 @@ def assign_columns(path: Path, header: list[str], given: dict[str, str | None], 
     header : list of str
         The names of its columns.
     given : dict of str to str or None
-        Column names that the user gave, by role; a missing role or None means that a common name is looked for.
+        Column names given by the user, by role. If a role is missing or None, a column with a common name is used.
     drop : collection of str, default=()
-        Columns to ignore. Columns with the name of each instance are ignored as well.
+        Columns to ignore. Columns that contain the names of the instances are ignored as well.
 
     Returns
     -------
@@ -165,7 +170,7 @@ def assign_columns(path: Path, header: list[str], given: dict[str, str | None], 
 
 
 def _find_column(path: Path, header: list[str], unassigned: Iterable[str], role: str, given: str | None) -> str | None:
-    """The given column, or the only unassigned one with a common name of the role."""
+    """Return the given column, or the only unassigned column with a common name of the role."""
     if given is not None:
         return check_column(path, header, given, format_data_option(role, given))
     candidates = [name for name in unassigned if canonicalize_name(name) in COMMON_NAMES[role]]
@@ -180,14 +185,14 @@ def _find_column(path: Path, header: list[str], unassigned: Iterable[str], role:
 
 
 def check_column(path: Path, header: list[str], name: str, option: str) -> str:
-    """Return the name if the table has such a column; ``option`` is the command line option that requested it."""
+    """Return the name if the table has this column; ``option`` is the command-line option that requested it."""
     if name not in header:
         raise InputError(f"{path} has no column '{name}' ({option}); {suggest_name(name, header[:50])}")
     return name
 
 
 def format_data_option(name: str, value: str) -> str:
-    """Format an option of a data source as it is typed in a shell.
+    """Format an option of a data source for the command line.
 
     >>> format_data_option("label", "is active")
     "--data-option 'label=is active'"

@@ -29,7 +29,7 @@ NO_PATCHES = (
 
 
 class _Patches(NamedTuple):
-    """The contents of the file that CLAM's first step writes; None where there is no such file or attribute."""
+    """The contents of the file that CLAM's patching step writes; None if the file or the attribute does not exist."""
 
     tile_size: float | None = None
     bounds: tuple[float, float] | None = None
@@ -37,7 +37,7 @@ class _Patches(NamedTuple):
 
 
 class Clam(FeatureFolder):
-    """A folder with h5_files and pt_files, or one of the two; h5 is preferred, because it has the positions."""
+    """A folder with h5_files, pt_files or both; h5 files are preferred, because they contain the positions."""
 
     tool = "CLAM"
 
@@ -68,7 +68,7 @@ class Clam(FeatureFolder):
         return [self._patch_files(slide), [folder / f"{slide}{suffix}" for folder, suffix in self._locations()]]
 
     def _locations(self) -> list[tuple[Path, str]]:
-        """The folders with feature files, and the suffix of the files in each."""
+        """Return the folders with feature files, and the suffix of the files in each."""
         inside = [(self.folder / name, suffix) for name, suffix in SUBFOLDERS.items()]
         if any(folder.is_dir() for folder, _ in inside):
             return [(folder, suffix) for folder, suffix in inside if folder.is_dir()]
@@ -102,7 +102,7 @@ def _parse_patches(path: Path, file: H5) -> _Patches:
             "tiles must be square: run CLAM's patching step again"
         )
     level = _read_pair(path, attributes, "level_dim")
-    # the size of a level is rounded down, hence one more of its pixels
+    # the size of a level is rounded down, so one pixel of that level is added
     bounds = None if level is None else ((level[0] + 1) * across, (level[1] + 1) * down)
     return _Patches(
         tile_size=None if size is None else size * (across + down) / 2, bounds=bounds, positions=file.rows("coords")
@@ -110,7 +110,7 @@ def _parse_patches(path: Path, file: H5) -> _Patches:
 
 
 def _read_pair(path: Path, attributes: dict[str, Any], name: str) -> tuple[float, float] | None:
-    """An attribute with one number for x and one for y, or one number for both."""
+    """Return an attribute that has one number for x and one for y, or one number for both."""
     value = attributes.get(name)
     if value is None:
         return None

@@ -1,4 +1,4 @@
-"""Detecting which tool wrote a folder of features: from its contents, with the reason; ambiguity is an error."""
+"""Detection of the tool that wrote a folder of features, from its contents. An ambiguous folder is an error."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -23,7 +23,7 @@ class DetectedFolder(NamedTuple):
     features : FeatureFolder
         The reader of the folder.
     reason : str
-        Why the folder was attributed to the tool, e.g. "it has the folder h5_files".
+        Why this tool was chosen, e.g. "it has the folder h5_files".
     """
 
     features: FeatureFolder
@@ -42,10 +42,10 @@ def open_feature_folder(
     tool : {"clam", "trident", "stamp", "slideflow"} or None, default=None
         The tool that wrote the folder; None detects it from the contents.
     mpp : float or None, default=None
-        Micrometres per level-0 pixel of the slides. STAMP and slideflow do not record it; without it their features
-        have no positions.
+        Micrometres per pixel of the slides at level 0. STAMP and slideflow do not store it; if it is None, their
+        features have no positions.
     patches : str, Path or None, default=None
-        The folder of CLAM's or TRIDENT's patch files; None looks beside the features.
+        The folder of CLAM's or TRIDENT's patch files; None looks for it beside the features.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Folders of features that other tools extract: the interface of their readers, and the checks that all share."""
+"""Folders of features that were extracted with other tools: the interface of their readers, and shared checks."""
 
 from abc import ABC, abstractmethod
 from pathlib import Path
@@ -11,7 +11,7 @@ from bagwise.io import hash_file
 
 
 class SlideFeatures(NamedTuple):
-    """The features of one slide; an entry is None where the tool's files do not contain it.
+    """The features of one slide; a field is None if the files of the tool do not contain it.
 
     Attributes
     ----------
@@ -24,7 +24,7 @@ class SlideFeatures(NamedTuple):
     extractor : str or None
         Name of the model that computed the features.
     note : str
-        What the user should know about missing positions; empty if nothing is missing.
+        Why positions or tile sizes are missing; empty if none are.
     """
 
     features: np.ndarray
@@ -35,21 +35,21 @@ class SlideFeatures(NamedTuple):
 
 
 class FeatureFolder(ABC):
-    """Feature files of one tool. Slides are listed at once and read one by one.
+    """A folder of feature files in the layout of one tool. Slides are read one at a time.
 
     Parameters
     ----------
     folder : Path
         The folder of feature files.
     mpp : float or None, default=None
-        Micrometres per level-0 pixel, for tools that do not record it.
+        Micrometres per pixel at level 0, for tools that do not store it.
     patches : Path or None, default=None
-        The folder of the tool's files of positions; None looks in the usual place.
+        The folder of the files in which the tool stores the positions; None looks in the usual places.
 
     Attributes
     ----------
     tool : str
-        The name of the tool, as its authors write it.
+        The name of the tool, spelled as by its authors.
     """
 
     tool: ClassVar[str]
@@ -62,7 +62,7 @@ class FeatureFolder(ABC):
     @classmethod
     @abstractmethod
     def recognise(cls, folder: Path) -> str | None:
-        """Return why a folder looks like one of this tool, or None if it does not."""
+        """Return the reason why a folder seems to be written by this tool, or None if it does not."""
 
     @abstractmethod
     def slides(self) -> list[str]:
@@ -81,13 +81,13 @@ class FeatureFolder(ABC):
 
 
 def list_stems(folder: Path, suffix: str) -> list[str]:
-    """List the names of the files with a suffix, without it; hidden files are skipped, as they may be incomplete."""
+    """List the file names with a suffix, and remove the suffix; hidden files may be incomplete and are skipped."""
     found = (file.name for file in folder.iterdir() if file.name.endswith(suffix) and file.is_file())
     return sorted(name.removesuffix(suffix) for name in found if not name.startswith("."))
 
 
 def check_slide_features(path: Path, slide: SlideFeatures, bounds: tuple[float, float] | None = None) -> SlideFeatures:
-    """Return the slide if every row has a position, and every position is inside the slide where its size is known."""
+    """Check that features and positions match, and that positions are inside the slide; return the slide."""
     if slide.features.ndim != 2 or slide.features.dtype.kind not in "fiu":
         raise InputError(
             f"{path}: features must be numbers with one row per tile, got {slide.features.dtype} of shape "
@@ -134,7 +134,7 @@ def read_positive_attribute(path: Path, attributes: dict[str, object], name: str
 def hash_source_files(features: FeatureFolder, slide: str) -> list[str | None]:
     """Return the SHA-256 of each file from which a slide is read; None for a file that does not exist.
 
-    The hashes decide whether a slide that was read earlier is still up to date.
+    The hashes show whether a slide that was read earlier is still up to date.
     """
     return [None if file is None else hash_file(file) for file in list_source_files(features, slide)]
 

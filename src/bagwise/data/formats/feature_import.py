@@ -1,7 +1,7 @@
-"""Importing features: a folder of another tool's features and a table of labels → a folder of bags.
+"""Import of features: a folder of features from another tool and a table of labels → a folder of bags.
 
-One slide is in memory at a time. Slides must agree with the first one (extractor, number of features, dtype, presence
-of positions); empty and bad slides are reported by name.
+Only the slides of one bag are in memory at a time. All slides must agree with the first one (extractor, number of
+features, dtype, presence of positions). Empty and bad slides are reported by name.
 """
 
 from collections.abc import Callable, Iterator
@@ -29,15 +29,15 @@ class ImportReport:
     bags, instances : int
         Number of bags and instances written.
     extractor : str or None
-        Name of the model that computed the features, where it is known.
+        Name of the model that computed the features; None if it is unknown.
     without_label, without_features : list of str
-        Slides that only the folder, or only the table of labels, contains.
+        Slides that are only in the folder of features, and slides that are only in the table of labels.
     empty : list of str
         Slides without tiles.
     bad : dict of str to str
         Slides that could not be used, with the reason.
     notes : list of str
-        What the user should know, e.g. why there are no positions.
+        Notes for the user, e.g. why there are no positions.
     """
 
     slides_found: int = 0
@@ -56,7 +56,7 @@ class ImportReport:
 
 
 class ImportPlan(NamedTuple):
-    """An import before the first slide is read: a report to fill in, and the slides of each bag by the bag's name."""
+    """The plan of an import: a report to fill in, and the name and the slides of each bag."""
 
     report: ImportReport
     bags: list[tuple[str, list[str]]]
@@ -74,7 +74,9 @@ def import_features(
     read_slide: Callable[[str], SlideFeatures] | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> ImportReport:
-    """Pack the slides that have features and a label into a folder of bags. The group of a bag is its case.
+    """Pack the slides that have features and a label into a folder of bags.
+
+    The group of a bag is its case (patient).
 
     Parameters
     ----------
@@ -85,19 +87,19 @@ def import_features(
     out : str or Path
         The folder of bags to write.
     by_case : bool, default=False
-        Whether a bag is a case, with the slides concatenated, instead of a slide. Such bags have no positions, which
-        are meaningless across slides.
+        Whether a bag contains all slides of a case, instead of one slide. Such bags have no positions, because the
+        positions of different slides cannot be compared.
     extractor : str or None, default=None
-        Name of the model that computed the features, for tools that do not record it.
+        Name of the model that computed the features, for tools that do not store it.
     skip_bad : bool, default=False
         Whether to leave out slides that cannot be read, or that are missing from the folder or from the labels. If
         False, the first of them raises an error, and nothing is written.
     overwrite : bool, default=False
-        Whether to replace a folder of bags at ``out``.
+        Whether to replace the bags if ``out`` already contains some.
     read_slide : callable or None, default=None
         ``read_slide(slide)`` returns a slide by its name; None reads it from ``features``.
     progress : callable, optional
-        ``progress(done, total)`` is called after every bag.
+        ``progress(done, total)`` is called after every bag with the number of bags done and the total.
 
     Returns
     -------
@@ -128,7 +130,7 @@ def import_features(
 
 
 def check_output_folder(out: Path, overwrite: bool) -> None:
-    """Reject an output folder with other contents than bags, or with bags that ``overwrite`` does not release."""
+    """Raise an error if the output folder contains anything but bags, or bags and ``overwrite`` is False."""
     if not out.exists() or (out.is_dir() and not any(out.iterdir())):
         return
     has_bags = (out / MANIFEST).is_file() and (found := read_json(out / MANIFEST)) and found.get("kind") == KIND
@@ -141,7 +143,7 @@ def check_output_folder(out: Path, overwrite: bool) -> None:
 
 
 def plan_import(features: FeatureFolder, labels: dict[str, SlideLabel], by_case: bool, skip_bad: bool) -> ImportPlan:
-    """Decide by names alone which slides will form which bag."""
+    """Assign the slides to bags, by the names of the slides only."""
     report = ImportReport()
     selected = _select_slides(features, labels, report, skip_bad)
     return ImportPlan(report, list(_form_bags(selected, labels, by_case)))
@@ -150,7 +152,7 @@ def plan_import(features: FeatureFolder, labels: dict[str, SlideLabel], by_case:
 def _select_slides(
     features: FeatureFolder, labels: dict[str, SlideLabel], report: ImportReport, skip_bad: bool
 ) -> list[str]:
-    """The slides that have features and a label."""
+    """Return the slides that have features and a label; record the others in the report."""
     slides = features.slides()
     report.slides_found = len(slides)
     report.without_label = [slide for slide in slides if slide not in labels]
@@ -171,7 +173,7 @@ def _select_slides(
 
 
 def _form_bags(selected: list[str], labels: dict[str, SlideLabel], by_case: bool) -> Iterator[tuple[str, list[str]]]:
-    """The name and the slides of each bag, in the order of the slides' names."""
+    """Yield the name and the slides of each bag, in the order of the slide names."""
     if not by_case:
         yield from ((slide, [slide]) for slide in selected)
         return
@@ -206,23 +208,23 @@ def _add_bag(writer: BagWriter, bag: str, label: SlideLabel, slides: list[SlideF
 
 
 class SlideReader:
-    """Reads slides that must agree with the first one.
+    """Reader that checks that all slides agree with the first one.
 
     Parameters
     ----------
     read_slide : callable
         ``read_slide(slide)`` returns a slide by its name.
     extractor : str or None, default=None
-        Name of the model that computed the features; None takes it from the slides.
+        Name of the model that computed the features; None means the name stored with the slides.
     skip_bad : bool, default=False
         Whether to record a bad slide instead of raising an error.
 
     Attributes
     ----------
     extractor : str or None
-        Name of the model that computed the features, where it is known.
+        Name of the model that computed the features; None if it is unknown.
     empty : list of str
-        Slides without rows.
+        Slides without tiles.
     bad : dict of str to str
         Slides that cannot be read or do not agree with the first one, with the reason.
     notes : list of str
@@ -275,7 +277,7 @@ class SlideReader:
 
 
 def _drop_rows(slide: SlideFeatures) -> SlideFeatures:
-    """A slide without its rows, to which the other slides are compared."""
+    """Return a slide without its rows, with which the other slides are compared."""
     positions = None if slide.positions is None else slide.positions[:0].copy()
     return slide._replace(features=slide.features[:0].copy(), positions=positions)
 

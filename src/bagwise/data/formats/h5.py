@@ -1,9 +1,9 @@
-"""h5 files of other tools (h5py, optional), read without following links and without trusting declared sizes.
+"""h5 files of other tools, read with h5py (optional) without following links or trusting declared sizes.
 
-An h5 file can refer to other files (external links, external storage, virtual data sets) and declare terabytes in a
-kilobyte. Only plain data sets of numbers that are stored in the file itself are read.
+An h5 file can refer to other files (external links, external storage, virtual data sets), and a file of a kilobyte can
+declare terabytes of data. Only plain data sets of numbers that are stored in the file itself are read.
 
-Strings are stored in global heaps. libhdf5 can loop forever over a damaged heap, so ``check_heaps`` walks them first:
+Strings are stored in global heaps. libhdf5 can loop forever over a damaged heap, so ``check_heaps`` checks them first:
 
     GCOL | version 1 | size | object … | free space        object: index, count, size, contents padded to 8 bytes
 
@@ -34,7 +34,7 @@ HEADER_BYTES = 16  # of a heap, and of each object in it
 
 @contextlib.contextmanager
 def open_h5(path: Path) -> Iterator["H5"]:
-    """Open an h5 file for reading, without locking it, so that read-only disks work."""
+    """Open an h5 file for reading; it is not locked, because locking fails on read-only disks."""
     if not path.is_file():
         raise InputError(f"{path} is not a file; check the path")
     package = require_package("h5py", path, "features")
@@ -43,7 +43,7 @@ def open_h5(path: Path) -> Iterator["H5"]:
     try:
         yield H5(path, file, package)
     finally:
-        with contextlib.suppress(Exception):  # errors on closing a damaged file are of no use
+        with contextlib.suppress(Exception):  # errors when a damaged file is closed do not matter
             file.close()
 
 
@@ -60,7 +60,10 @@ class H5:
             return name in self.file.keys()  # noqa: SIM118 (`in file` would follow links)
 
     def rows(self, name: str) -> np.ndarray:
-        """Return a data set of numbers of shape (rows, columns), read at once: TRIDENT's chunks are single rows."""
+        """Return a data set of shape (rows, columns).
+
+        It is read in one call: in TRIDENT's files every row is a chunk, so that reading in parts would be slow.
+        """
         with translate_errors(self.path, *DAMAGED):
             data_set = self._get_data_set(name)
             if 0 in data_set.shape:
@@ -68,9 +71,10 @@ class H5:
             return data_set[()]
 
     def attributes(self, name: str, *wanted: str) -> dict[str, Any]:
-        """Return those of the wanted attributes that a data set has, as plain Python values; "" means the file itself.
+        """Return the wanted attributes of a data set, or of the file if ``name`` is "", as plain Python values.
 
-        No other attribute is read: in a damaged file, the declared length of a string can be 4 GB.
+        Missing attributes are omitted. Other attributes are not read: in a damaged file, the declared length of a
+        string can be 4 GB.
         """
         with translate_errors(self.path, *DAMAGED):
             found = (self._get_data_set(name) if name else self.file).attrs
@@ -107,12 +111,12 @@ class H5:
         stored = min(data_set.id.get_storage_size(), self.path.stat().st_size)
         if 0 not in data_set.shape and stored == 0:
             raise InputError(
-                f"{self.path} claims {data_set.shape[0]} rows of '{name}', but holds none; create it again"
+                f"{self.path} declares {data_set.shape[0]} rows of '{name}', but contains none; create it again"
             )
-        claimed = math.prod(data_set.shape) * data_set.dtype.itemsize
+        declared = math.prod(data_set.shape) * data_set.dtype.itemsize
         in_chunk = math.prod(data_set.chunks or (0,)) * data_set.dtype.itemsize
-        check_declared_size(self.path, max(claimed, in_chunk), stored, name, NUMBERS_COMPRESSED)
-        check_free_memory(self.path, claimed + in_chunk)
+        check_declared_size(self.path, max(declared, in_chunk), stored, name, NUMBERS_COMPRESSED)
+        check_free_memory(self.path, declared + in_chunk)
 
 
 def _read_attribute(path: Path, attributes: Any, key: str) -> Any:
@@ -131,7 +135,7 @@ def _read_attribute(path: Path, attributes: Any, key: str) -> Any:
 
 
 def check_heaps(path: Path) -> None:
-    """Reject a file with a heap whose objects do not end where the heap ends."""
+    """Raise an error if the file has a heap whose objects do not end where the heap ends."""
     with path.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
         sizes = content[13:15] if content[8:9] in (b"\x00", b"\x01") else content[9:11]
         if content[:8] != FILE_SIGNATURE or sizes != b"\x08\x08":

@@ -1,11 +1,11 @@
 """MATLAB files (.mat, versions 5 to 7.2), and the PRTools data sets in them.
 
-The reader supports arrays, texts, cells and structs of numbers, and nothing that could be executed. SciPy's reader
-allocates whatever memory a file declares and can crash the process on a damaged file; this one never reads past the end
-of the file, and decompresses no more than ``MAX_BYTES``.
+The reader supports numeric arrays, character arrays, cells and structs, and never executes code. SciPy's reader
+allocates as much memory as a file declares and can crash the process on a damaged file; this reader never reads past
+the end of the file, and decompresses at most ``MAX_BYTES``.
 
-PRTools data sets are the form in which Musk, Fox, Tiger and Elephant are distributed: the variable ``x`` has ``data``
-(instances × features) and, for each instance, ``nlab`` (1 negative, 2 positive) and ``ident.milbag``, its bag.
+Musk, Fox, Tiger and Elephant are distributed as PRTools data sets: the variable ``x`` has ``data`` (instances ×
+features) and, for each instance, ``nlab`` (1 negative, 2 positive) and ``ident.milbag`` (its bag).
 """
 
 import math
@@ -20,8 +20,8 @@ from bagwise.bags import Bags
 from bagwise.errors import InputError
 
 HEADER_BYTES = 128
-MAX_RATIO = 1032  # the best compression ratio of deflate
-MAX_BYTES = 1 << 28  # decompressed
+MAX_RATIO = 1032  # the highest compression ratio of deflate
+MAX_BYTES = 1 << 28  # of the decompressed arrays of one file
 MAX_ELEMENTS, MAX_DEPTH = 1_000_000, 16
 
 ARRAY, COMPRESSED = 14, 15  # types of elements that contain others
@@ -32,7 +32,7 @@ COMPLEX = 0x0800
 
 
 def read_prtools(path: Path) -> Bags:
-    """Read the bags of a PRTools file, named as in the file, with labels 0 and 1; features are not scaled."""
+    """Read the bags of a PRTools file, with their names and with labels 0 and 1; features are not scaled."""
     columns = _read_columns(path)
     features, classes, owners = columns.features, columns.classes, columns.owners
     if features.ndim != 2 or {len(classes), len(owners)} != {len(features)} or not len(features):
@@ -43,11 +43,11 @@ def read_prtools(path: Path) -> Bags:
     are_plain = features.dtype.kind in "fuib" and classes.dtype.kind in "fui" and owners.dtype.kind in "Ufui"
     if not are_plain or not np.isin(classes, (1, 2)).all():
         raise InputError(
-            f"{path}: data must be numbers, nlab 1 (negative) or 2 (positive), and ident.milbag numbers or texts; "
+            f"{path}: data must be numbers, nlab 1 (negative) or 2 (positive), and ident.milbag numbers or strings; "
             "export the data set again"
         )
     exact = np.result_type(features.dtype, np.float32)  # integers become the smallest float that represents them
-    is_text = owners.dtype.kind == "U"  # padded with spaces by MATLAB
+    is_text = owners.dtype.kind == "U"  # MATLAB pads text with spaces
     names = np.char.strip(owners) if is_text else np.array([f"{owner:.15g}" for owner in owners.tolist()])
     return pack_rows(features.astype(exact), names, classes.astype(int) - 1, str(path))
 
@@ -71,11 +71,11 @@ def _read_columns(path: Path) -> _Columns:
     except (IndexError, KeyError, TypeError):
         raise InputError(
             f"{path} is not a PRTools data set of bags: x must have data, nlab and ident.milbag; "
-            "export a csv with one row per instance instead"
+            "export a csv file with one row per instance instead"
         ) from None
 
 
-def pack_rows(instances: np.ndarray, owners: np.ndarray, labels: np.ndarray, called: str) -> Bags:
+def pack_rows(instances: np.ndarray, owners: np.ndarray, labels: np.ndarray, source: str) -> Bags:
     """Pack a table with one row per instance into bags, in the order of their first rows.
 
     Parameters
@@ -83,15 +83,20 @@ def pack_rows(instances: np.ndarray, owners: np.ndarray, labels: np.ndarray, cal
     instances : ndarray of shape (n_instances, ...)
         The features of each instance.
     owners : ndarray of shape (n_instances,)
-        The name of each instance's bag.
+        The name of the bag of each instance.
     labels : ndarray of shape (n_instances,)
-        The label of each instance's bag.
-    called : str
-        How error messages refer to the table.
+        The label of the bag of each instance.
+    source : str
+        The name of the table in error messages.
 
     Returns
     -------
     Bags
+
+    Raises
+    ------
+    InputError
+        If instances of one bag have different labels.
 
     Examples
     --------
@@ -104,7 +109,7 @@ def pack_rows(instances: np.ndarray, owners: np.ndarray, labels: np.ndarray, cal
     if differs.any():
         row = int(np.argmax(differs))
         raise InputError(
-            f"{called}: bag '{owners[row]}' has two labels, {labels[first][indices][row]} and {labels[row]} "
+            f"{source}: bag '{owners[row]}' has two labels, {labels[first][indices][row]} and {labels[row]} "
             f"(instance {row + 1}); all instances of a bag must have its label"
         )
     return Bags(
@@ -128,7 +133,7 @@ def read_matlab(path: Path, variable: str) -> Any:
     Returns
     -------
     ndarray or dict
-        An array of numbers, of texts (one per row) or, for cells, of objects; a dictionary of the fields of a struct.
+        An array of numbers, of strings (one per row) or, for cells, of objects; a dictionary of fields for a struct.
 
     Raises
     ------
@@ -156,7 +161,7 @@ class _Element(NamedTuple):
 
 
 class _Parser:
-    """Parses the elements of one file, up to MAX_ELEMENTS elements and MAX_BYTES decompressed bytes."""
+    """Parser of the elements of one file, up to MAX_ELEMENTS elements and MAX_BYTES decompressed bytes."""
 
     def __init__(self, byte_order: Literal["little", "big"]) -> None:
         self.byte_order = byte_order
@@ -171,7 +176,7 @@ class _Parser:
             yield from self.iterate_elements(memoryview(self.decompress(element.body)))
 
     def iterate_elements(self, body: memoryview) -> Iterator[_Element]:
-        """Yield consecutive elements; one of up to four bytes is stored within its eight-byte tag."""
+        """Yield consecutive elements; an element of up to four bytes is stored in its eight-byte tag."""
         offset = 0
         while offset + 8 <= len(body):
             self.elements_left -= 1
@@ -221,18 +226,18 @@ class _Parser:
             values = self.parse_numbers(*content)
         else:
             raise ValueError("it contains arrays of an unsupported class")
-        shaped = values.reshape(np.maximum(sizes, 0), order="F")  # ValueError if there are more or fewer than declared
+        shaped = values.reshape(np.maximum(sizes, 0), order="F")  # ValueError if the number of values differs
         return np.array(["".join(row) for row in shaped]) if kind == CHARACTERS else shaped
 
     def parse_fields(self, content: list[_Element], count: int, depth: int) -> dict[str, Any]:
-        """Return the fields of a single struct; an array of several structs is ignored."""
+        """Return the fields of a struct; for an array that does not have exactly one struct, return no fields."""
         if count != 1:
             return {}
         width, names, *values = content
         length = int(self.parse_numbers(width)[0])
         text = bytes(names.body).decode("latin-1")
         if length * len(values) != len(text):
-            raise ValueError("a struct has more names than fields, or fewer")
+            raise ValueError("a struct has different numbers of names and fields")
         keys = [text[length * index : length * (index + 1)].rstrip("\0") for index in range(len(values))]
         return {key: self.parse_value(value, depth - 1) for key, value in zip(keys, values, strict=True)}
 

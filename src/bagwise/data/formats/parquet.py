@@ -1,4 +1,4 @@
-"""A parquet file, read in batches of rows (pyarrow, optional)."""
+"""Parquet files, read in batches of rows with pyarrow (optional)."""
 
 import contextlib
 from collections.abc import Iterator
@@ -11,8 +11,8 @@ from bagwise.io import CsvTable, check_free_memory, require_package
 DAMAGED = ("is not a complete parquet file", "write it again")
 BATCH_ROWS = 4096
 BYTES_PER_CELL = 8  # in memory
-CELLS_PER_BYTE = 100  # run lengths can encode many equal cells in few bytes, but not more than this in real tables
-SMALL_TABLE = 1 << 22  # cells that any table may declare
+CELLS_PER_BYTE = 100  # run-length encoding stores many equal cells in few bytes, but real tables stay below this
+SMALL_TABLE = 1 << 22  # number of cells that a file of any size may declare
 
 
 @contextlib.contextmanager
@@ -24,12 +24,12 @@ def open_parquet(path: Path) -> Iterator[CsvTable]:
     with translate_errors(path, *DAMAGED):
         file = parquet.ParquetFile(path, memory_map=False)
         header = [str(name) for name in file.schema_arrow.names]
-        _check_claimed_rows(path, file.metadata, header)
+        _check_declared_rows(path, file.metadata, header)
     with contextlib.closing(file):
         yield CsvTable(path, header, _iterate_rows(path, file))
 
 
-def _check_claimed_rows(path: Path, metadata: Any, header: list[str]) -> None:
+def _check_declared_rows(path: Path, metadata: Any, header: list[str]) -> None:
     if not header or metadata.num_columns != len(header) or len(set(header)) < len(header):
         raise InputError(
             f"{path} must have plain columns with different names, got {', '.join(header[:20]) or 'no columns'}; "
@@ -38,7 +38,7 @@ def _check_claimed_rows(path: Path, metadata: Any, header: list[str]) -> None:
     cells, limit = metadata.num_rows * len(header), max(SMALL_TABLE, CELLS_PER_BYTE * path.stat().st_size)
     uncompressed = sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
     if not (0 <= cells <= limit and 0 <= uncompressed <= limit):
-        raise InputError(f"{path} claims {metadata.num_rows} rows, more than its size can hold; write it again")
+        raise InputError(f"{path} declares {metadata.num_rows} rows, too many for its size; write it again")
     check_free_memory(path, BYTES_PER_CELL * cells)
 
 

@@ -1,14 +1,15 @@
-"""Importing features with several processes: any number of them read slides, and one packs the bags.
+"""Import of features with several processes: any number of processes read slides, and one packs the bags.
 
-Reading is distributed with ``parallel.process_units``. Packing is ``import_features``, which is given slides that were
-read before; so the bags, the report and the errors are the same, however many processes read.
+Reading is distributed with ``parallel.process_units``. ``import_features`` then packs the slides that were read, so the
+bags, the report and the errors do not depend on the number of processes.
 
-A *part* is one slide as a process read it, stored until the bags are packed:
+A *part* is the file of one slide that was read; it is stored until the bags are packed:
 
     OUT.parts/SLIDE.READING.part    npz: features, positions, and the other fields of the slide as JSON
 
-READING is a hash of what affects reading besides the files: the tool, the resolution and the version of bagwise. The
-hashes of the files are stored in the part: it is current as long as they match, whatever the modification times.
+READING is a hash of the settings that affect reading: the tool, the name of the folder, the resolution and the version
+of bagwise. The hashes of the files are stored in the part. It is current as long as they match; modification times are
+not used.
 """
 
 import contextlib
@@ -31,7 +32,7 @@ from bagwise.parallel import DaskCluster, ProcessedUnits, WorkUnit, check_files_
 
 SUFFIX = ".part"
 ARRAY_FIELDS, OTHER_FIELDS = ("features", "positions"), ("tile_size", "extractor", "note")  # of SlideFeatures
-METADATA_KEY = "metadata"  # of the npz file
+METADATA_KEY = "metadata"  # in the npz file
 
 Progress = Callable[[int, int], None]
 
@@ -42,9 +43,9 @@ class SharedImport(NamedTuple):
     Attributes
     ----------
     slides : ProcessedUnits
-        The outcome of reading each slide.
+        The slides by outcome of reading.
     report : ImportReport or None
-        The report of packing; None if another command packs the bags, or if slides are still being read elsewhere.
+        The report of packing; None if another process packs the bags, or is still reading slides.
     """
 
     slides: ProcessedUnits
@@ -63,22 +64,39 @@ def import_shared(
     overwrite: bool = False,
     progress: Progress = lambda done, total: None,
 ) -> SharedImport:
-    """Import like ``import_features``, sharing the work with every process that runs the same import.
+    """Import like ``import_features``, and share the work with all processes that run the same import.
 
-    Slides that were read are stored in OUT.parts until the bags are packed, so that an interrupted import can resume.
+    Slides that were read are stored in OUT.parts until the bags are packed, so an interrupted import can be resumed.
 
     Parameters
     ----------
-    features, labels, out, by_case, extractor, skip_bad, overwrite
-        As for ``import_features``.
+    features : FeatureFolder
+        The features, from ``open_feature_folder``.
+    labels : dict of str to SlideLabel
+        The labels, from ``read_slide_labels``.
+    out : str or Path
+        The folder of bags to write.
     workers : int or DaskCluster, default=1
         Number of processes on this machine, or a Dask cluster whose workers can access both folders.
+    by_case : bool, default=False
+        Whether a bag contains all slides of a case, instead of one slide.
+    extractor : str or None, default=None
+        Name of the model that computed the features, for tools that do not store it.
+    skip_bad : bool, default=False
+        Whether to leave out bad slides, as in ``import_features``.
+    overwrite : bool, default=False
+        Whether to replace the bags if ``out`` already contains some.
     progress : callable, optional
         ``progress(done, total)`` is called after every slide that is read, and then after every bag that is packed.
 
     Returns
     -------
     SharedImport
+
+    Raises
+    ------
+    InputError
+        If a slide or the output folder cannot be used, or no bag remains.
     """
     out = Path(out)
     check_output_folder(out, overwrite)
@@ -88,7 +106,7 @@ def import_shared(
     n_slides, total = len(parts.units), len(parts.units) + len(planned.bags)
     settings: dict[str, Any] = {"by_case": by_case, "extractor": extractor, "skip_bad": skip_bad}
     settings |= {"overwrite": overwrite, "progress": lambda done, _: progress(n_slides + done, total)}
-    with _remove_if_empty(parts_folder(out)):
+    with _remove_if_empty(get_parts_folder(out)):
         processed = parts.read(parts.units, lambda done, _: progress(done, total))
         if processed.elsewhere and (skip_bad or not processed.bad):  # packing reports bad slides, in its own order
             return SharedImport(processed, None)
@@ -100,7 +118,7 @@ def _pack(
     parts: "_Parts", processed: ProcessedUnits, labels: dict[str, SlideLabel], out: Path, settings: dict[str, Any]
 ) -> ImportReport | None:
     report = None
-    if settings["overwrite"] or not (out / MANIFEST).exists():  # otherwise another command packed while this one read
+    if settings["overwrite"] or not (out / MANIFEST).exists():  # otherwise another process packed them meanwhile
         parts.refresh(processed.skipped)
         report = import_features(parts.features, labels, out, read_slide=parts.read_slide, **settings)
     remove_parts(out)
@@ -108,7 +126,7 @@ def _pack(
 
 
 class _Parts:
-    """The slides of an import: read by many processes, packed by one."""
+    """The slides of an import, which many processes read and one packs."""
 
     def __init__(
         self, features: FeatureFolder, slides: list[str], out: Path, workers: int | DaskCluster, skip_bad: bool
@@ -127,7 +145,7 @@ class _Parts:
         return process_units(units, write, self.workers, skip_bad=self.skip_bad, ready=ready, progress=progress)
 
     def refresh(self, names: list[str]) -> None:
-        """Read again those of the named slides whose files changed since another command read them."""
+        """Read the named slides again whose files changed since another process read them."""
         before, check = set(names), partial(is_part_current, self.source)
         current = dict(map_units(check, [unit for unit in self.units if unit.name in before], self.workers))
         stale = [unit for unit in self.units if not current.get(unit.name, True)]
@@ -136,13 +154,13 @@ class _Parts:
         self.read(stale)
 
     def read_slide(self, slide: str) -> SlideFeatures:
-        """Return a slide from its part; a bad slide has none and is read from its files, which raises the error."""
+        """Return a slide from its part; a bad slide has no part, and reading its files again raises the error."""
         part = read_part(self.paths[slide])
         return self.features.read(slide) if part is None else part
 
 
 def _make_absolute(features: FeatureFolder) -> FeatureFolder:
-    """The same folder for processes with another working directory."""
+    """Return the folder with absolute paths, for processes with another working directory."""
     patches = None if features.patches is None else features.patches.absolute()
     return type(features)(features.folder.absolute(), features.mpp, patches)
 
@@ -152,26 +170,37 @@ def _remove_if_empty(folder: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        with contextlib.suppress(OSError):  # it has parts, or does not exist
+        with contextlib.suppress(OSError):  # the folder has parts, or does not exist
             folder.rmdir()
 
 
-def parts_folder(out: Path) -> Path:
-    """Return the folder of the parts: beside the folder of bags to be written, and on the same disk."""
+def get_parts_folder(out: Path) -> Path:
+    """Return the folder of the parts, which is beside the folder of bags and thus on the same disk.
+
+    Parameters
+    ----------
+    out : Path
+        The folder of bags to write.
+
+    Returns
+    -------
+    Path
+        ``OUT.parts``.
+    """
     resolved = out.resolve()  # "." has no name
     return resolved.with_name(f"{resolved.name}.parts")
 
 
 def list_part_units(features: FeatureFolder, slides: list[str], out: Path) -> list[WorkUnit]:
-    """List one unit of work per slide."""
+    """Return one unit of work per slide."""
     identity = json.dumps([features.tool, features.folder.resolve().name, features.mpp, __version__]).encode()
     reading = hashlib.sha256(identity).hexdigest()[:12]
-    return [WorkUnit(slide, parts_folder(out) / f"{slide}.{reading}{SUFFIX}") for slide in slides]
+    return [WorkUnit(slide, get_parts_folder(out) / f"{slide}.{reading}{SUFFIX}") for slide in slides]
 
 
 def write_part(features: FeatureFolder, unit: WorkUnit, stream: BinaryIO) -> None:
-    """Read a slide and write it unchanged as a part."""
-    sources = _hash_sources(features, unit.name)  # before reading: if a file changes meanwhile, its hash will not match
+    """Read a slide and write it to a part."""
+    sources = _hash_sources(features, unit.name)  # before reading: a file that changes meanwhile will not match
     slide = features.read(unit.name)
     arrays = {name: array for name in ARRAY_FIELDS if (array := getattr(slide, name)) is not None}
     metadata = {"sources": sources, "arrays": [*arrays], **{name: getattr(slide, name) for name in OTHER_FIELDS}}
@@ -181,7 +210,7 @@ def write_part(features: FeatureFolder, unit: WorkUnit, stream: BinaryIO) -> Non
 
 
 def read_part(path: Path) -> SlideFeatures | None:
-    """Return the slide of a part; None if there is no part, or it is damaged."""
+    """Return the slide of a part; None if the part does not exist or is damaged."""
     metadata = _read_metadata(path)
     if metadata is None:
         return None
@@ -193,7 +222,7 @@ def read_part(path: Path) -> SlideFeatures | None:
 
 
 def is_part_current(features: FeatureFolder, unit: WorkUnit) -> tuple[str, bool]:
-    """Return the unit's name, and whether its part was read from the files as they are now."""
+    """Return the name of the unit, and whether the files did not change since its part was read."""
     metadata = _read_metadata(unit.target)
     try:
         return unit.name, metadata is not None and metadata.get("sources") == _hash_sources(features, unit.name)
@@ -202,11 +231,11 @@ def is_part_current(features: FeatureFolder, unit: WorkUnit) -> tuple[str, bool]
 
 
 def remove_parts(out: Path) -> None:
-    """Remove all parts and the temporary files of killed processes, but no other files."""
-    folder = parts_folder(out)
+    """Remove all parts and the temporary files of killed processes; other files are kept."""
+    folder = get_parts_folder(out)
     for path in [*folder.glob(f"*{SUFFIX}"), *folder.glob(".*.tmp")]:
         path.unlink(missing_ok=True)
-    with contextlib.suppress(OSError):  # it does not exist, or has other files
+    with contextlib.suppress(OSError):  # the folder does not exist, or has other files
         folder.rmdir()
 
 
@@ -221,5 +250,5 @@ def _read_metadata(path: Path) -> dict[str, Any] | None:
 def _hash_sources(features: FeatureFolder, slide: str) -> list[str | None]:
     try:
         return hash_source_files(features, slide)
-    except OSError as error:  # packing reads the slide again and reports the error of its reader
+    except OSError as error:  # packing reads the slide again and reports the reader's error
         raise InputError(f"{error.filename}: {error.strerror}; check the permissions of the file") from None

@@ -1,12 +1,12 @@
-"""Labels of slides for ``bagwise import``: a user's table → the label and the case of each slide.
+"""Labels of slides for ``bagwise import``: a table of the user → the label and the case of each slide.
 
 CLAM's table has the columns ``case_id, slide_id, label``. STAMP has two tables, one with ``PATIENT`` and the target,
-one with ``PATIENT, FILENAME``. Any other table works if its columns are named with options.
+and one with ``PATIENT, FILENAME``. Other tables can be read if their columns are named with options.
 
-This reader accepts tables of many origins. ``slides.bag_labels.read_bag_labels``, for ``bagwise extract`` and lists of
-images, is strict: csv files only, fixed column names, keys as they are written, no repeated rows, and only the empty
-cell counts as missing. Labels differ too: here ``1.0`` is the integer 1, ``0.5`` a float and ``007`` text; there labels
-are integers if Python's ``int`` accepts all of them, and otherwise text.
+This reader accepts tables of many tools. ``slides.bag_labels.read_bag_labels``, which reads the labels for ``bagwise
+extract`` and lists of images, is strict: csv files only, fixed column names, unchanged slide names, no repeated rows,
+and only empty cells are missing. Labels are parsed differently as well: here ``1.0`` is the integer 1, ``0.5`` a float
+and ``007`` text; there labels are integers if Python's ``int`` accepts all of them, and otherwise text.
 """
 
 from pathlib import Path
@@ -22,11 +22,19 @@ COLUMN_NAMES = {
     "slide": ("slide id", "slide", "filename", "slide name"),
     "case": ("case id", "case", "patient", "patient id"),
     "label": ("label", "target", "y", "class"),
-}  # in the order of preference
+}  # in order of preference
 
 
 class SlideLabel(NamedTuple):
-    """The label of a slide and its case (patient); None if the table has no cases."""
+    """The label and the case of a slide.
+
+    Attributes
+    ----------
+    label : int, float or str
+        The label.
+    case : str or None
+        The case (patient); None if the table has no cases.
+    """
 
     label: int | float | str
     case: str | None
@@ -46,17 +54,19 @@ def read_slide_labels(
     slide_column: str | None = None,
     case_column: str | None = None,
 ) -> dict[str, SlideLabel]:
-    """Read the label of each slide; folders and suffixes such as .svs and .h5 are removed from the slide names.
+    """Read the label of each slide.
+
+    Folders and suffixes such as .svs and .h5 are removed from the slide names.
 
     Parameters
     ----------
     path : str or Path
         A csv, tsv or parquet file with one row per slide, or with one row per case if ``slide_table`` is given.
     slide_table : str, Path or None, default=None
-        A second table with the case of each slide, for labels of cases (STAMP). Cases without slides, and slides of
-        cases without a label, are left out.
+        A second table with the case of each slide, if ``path`` contains labels of cases (STAMP). Cases without slides
+        and slides of cases without a label are left out.
     label_column, slide_column, case_column : str or None, default=None
-        Names of columns; None looks for a common name, e.g. ``slide_id``, ``case_id`` or ``PATIENT``, ``label``.
+        Names of the columns; None looks for common names such as ``slide_id``, ``case_id``, ``PATIENT`` and ``label``.
 
     Returns
     -------
@@ -123,7 +133,7 @@ def _find_column(path: Path, header: list[str], role: str, given: str | None, re
 
 
 def _join_tables(path: Path, case_rows: list[_Row], slide_table: Path, slide_rows: list[_Row]) -> list[_Row]:
-    """The rows of the slides with the labels of their cases."""
+    """Return the rows of the slides, with the labels of their cases."""
     labels: dict[str, str] = {}
     for place, cells in case_rows:
         case, label = cells["case"], cells["label"]

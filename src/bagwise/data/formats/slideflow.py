@@ -2,9 +2,9 @@
 
     upper left corner = centre − ⌊tile size / 2⌋        tile size in level-0 pixels = ⌊tile_um / mpp⌋
 
-The positions are the centres of tiles in level-0 pixels, rounded down as slideflow does. If the tile size is unknown
-(no mpp, or ``tile_um`` is a magnification such as "20x"), no positions are returned: a shift by half a tile would go
-unnoticed.
+slideflow stores the centres of tiles in level-0 pixels and rounds down, as above. If the tile size is unknown (no mpp,
+or ``tile_um`` is a magnification such as "20x"), no positions are returned, because centres that are used as corners
+would shift the map by half a tile.
 """
 
 import math
@@ -25,8 +25,8 @@ NO_RESOLUTION = (
 )
 NO_SIZE = f"no positions: {CONFIG} does not give the tile size in micrometres (tile_um)"
 NO_INDEX = f"no positions: <slide>{INDEX}, which stores them, does not exist"
-TOLERANCE = 0.05  # of a tile
-MODEL_ARGUMENTS = ("model_name", "layers", "ckpt")  # these distinguish extractors of the same class
+TOLERANCE = 0.05  # share of a tile that may be outside the slide
+MODEL_ARGUMENTS = ("model_name", "layers", "ckpt")  # arguments that distinguish extractors of the same class
 
 
 class Slideflow(FeatureFolder):
@@ -71,7 +71,7 @@ class Slideflow(FeatureFolder):
 
 
 def _compute_corners(path: Path, centres: np.ndarray, size: int, description: str) -> np.ndarray:
-    """Upper left corners; a rounded resolution may push them slightly over the edge of the slide, but not further."""
+    """Return the upper left corners, clipped to the slide; a rounded mpp may move them slightly outside."""
     corners = centres - size // 2
     if size < 1 or (corners < -TOLERANCE * size).any():
         raise InputError(
@@ -89,7 +89,7 @@ def _get_tile_um(config: dict[str, Any]) -> float | None:
 
 
 def _get_extractor(config: dict[str, Any]) -> str | None:
-    """The last part of the extractor's class, and the arguments that choose a model where a class has several.
+    """Return the class name of the extractor, and the arguments that select one of several models of a class.
 
     >>> _get_extractor({"extractor": {"class": "slideflow.model.extractors.retccl.RetCCLFeatures", "kwargs": {}}})
     'RetCCLFeatures'
@@ -106,5 +106,5 @@ def _get_extractor(config: dict[str, Any]) -> str | None:
 
 
 def _format_argument(value: Any) -> str:
-    """An argument as text; only the last part of a path, because folders differ between machines."""
+    """Format an argument; only the file name of a path is used, because folders differ between machines."""
     return ",".join(map(str, value)) if isinstance(value, list) else str(value).replace("\\", "/").rpartition("/")[2]

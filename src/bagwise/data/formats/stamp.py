@@ -2,8 +2,8 @@
 
     position in level-0 pixels = coords / mpp        tile size in level-0 pixels = tile_size_um / mpp
 
-The files do not contain the resolution of the slide, mpp (tile_size_um / tile_size_px is that of the tiles). Without it
-no positions are returned: micrometres mistaken for pixels are worse than none.
+The files do not contain the resolution of the slide, mpp (tile_size_um / tile_size_px is the resolution of the tiles).
+If it is not given, no positions are returned, because micrometres must not be mistaken for pixels.
 """
 
 import functools
@@ -22,7 +22,7 @@ from bagwise.data.formats.feature_folders import (
 from bagwise.data.formats.h5 import open_h5
 from bagwise.errors import InputError
 
-SIZES = ("tile_size_um", "tile_size")  # the second before version 2.1, also in micrometres
+SIZES = ("tile_size_um", "tile_size")  # tile_size before version 2.1, also in micrometres
 ATTRIBUTES = ("unit", *SIZES, "extractor", "feat_type")
 MICROMETRES = {"um", "µm", "μm"}
 NO_RESOLUTION = "no positions: STAMP stores them in micrometres; pass the resolution of the slides, e.g. --mpp 0.25"
@@ -83,7 +83,7 @@ class Stamp(FeatureFolder):
 
     @functools.cached_property
     def _paths(self) -> dict[str, Path]:
-        """The file of each slide."""
+        """File of each slide, by the name of the slide."""
         paths: dict[str, Path] = {}
         for path in _iterate_files(self.folder):
             if paths.setdefault(path.stem, path) != path:
@@ -95,5 +95,5 @@ class Stamp(FeatureFolder):
 
 
 def _iterate_files(folder: Path) -> Iterator[Path]:
-    """The h5 files of a folder and its subfolders; hidden files are skipped, as they may be incomplete."""
+    """Iterate over the h5 files of a folder and its subfolders; hidden files may be incomplete and are skipped."""
     return (path for path in folder.rglob("*.h5") if path.is_file() and not path.name.startswith("."))

@@ -1,4 +1,4 @@
-"""svm-light files of bags: lines of ``instance:bag:label feature:value …``; omitted features are zero."""
+"""svm-light files of bags: one line ``instance:bag:label feature:value …`` per instance; omitted features are zero."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from bagwise.errors import InputError
 from bagwise.io import check_free_memory
 
 MAX_FEATURES = 1 << 16
-MAX_BYTES = 1 << 32  # rows become dense: a line of ten bytes can require half a megabyte
+MAX_BYTES = 1 << 32  # of the dense rows: a line of ten bytes can require half a megabyte
 
 
 class _Row(NamedTuple):
@@ -30,12 +30,18 @@ def read_svm_light(path: str | Path, n_features: int | None = None) -> Bags:
     path : str or Path
         The file.
     n_features : int or None, default=None
-        The number of features, in case the last ones do not occur in this file; None takes the largest number in it.
+        The number of features, for files in which the last features do not occur; None means the largest feature
+        number in the file.
 
     Returns
     -------
     Bags
         Bags in the order of their first rows, with labels.
+
+    Raises
+    ------
+    InputError
+        If a line is malformed, the rows of a bag have different labels, or the dense table would be too large.
 
     Examples
     --------
@@ -68,7 +74,7 @@ def read_svm_light(path: str | Path, n_features: int | None = None) -> Bags:
 
 
 def _read_lines(path: Path) -> list[tuple[int, str]]:
-    """The lines with contents, each with its number and without comments."""
+    """Return the number and the text of each line, without comments and empty lines."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except UnicodeDecodeError:

@@ -36,15 +36,17 @@ def read_table(
     bags: str | Path | None = None,
     drop: str | Sequence[str] = (),
 ) -> Bags:
-    """Read a table with one row per instance. Columns without another role are features.
+    """Read a table with one row per instance.
+
+    Columns without another role are features.
 
     Parameters
     ----------
     path : str or Path
         A .csv, .tsv or .parquet file.
     bag : str or None, default=None
-        The column with the name of each instance's bag; None looks for a common name (``bag``, ``bag_id``,
-        ``slide_id``, ``molecule`` …).
+        The column with the name of the bag; None looks for a common name (``bag``, ``bag_id``, ``slide_id``,
+        ``molecule`` …).
     label : str or None, default=None
         The column with the label of the bag; None looks for ``label``, ``y``, ``target`` or ``class``. A table may have
         no labels.
@@ -53,7 +55,7 @@ def read_table(
     instance_label : str or None, default=None
         The column with the label of each instance; None looks for ``instance_label``.
     bags : str, Path or None, default=None
-        A second table with one row per bag, from which labels and groups are read instead.
+        A second table with one row per bag; labels and groups are read from it instead.
     drop : str or sequence of str, default=()
         Columns to exclude from the features.
 
@@ -109,7 +111,7 @@ def _read_instances(path: Path, given: dict[str, str | None], drop: set[str], ha
 
 
 def _read_bag_table(path: Path, given: dict[str, str | None]) -> Bags:
-    """The second table, as bags of one row without features."""
+    """Read the second table as bags of one row, with a placeholder as the only feature."""
     packer = BagPacker(path)
     with open_table(path) as table:
         columns = assign_columns(path, table.header, {**given, "instance_label": None})
@@ -120,18 +122,21 @@ def _read_bag_table(path: Path, given: dict[str, str | None]) -> Bags:
 
 
 def _index_roles(header: list[str], columns: Columns) -> dict[str, int]:
-    """The index of the column of each role."""
+    """Return the index of the column of each role."""
     names = {role: name for role, name in columns._asdict().items() if role != "features" and name is not None}
     return {role: header.index(name) for role, name in names.items()}
 
 
 def _get_metadata(cells: list[Any], indices: dict[str, int]) -> dict[str, Any]:
-    """The cells of a row that describe its bag; an empty cell is a missing value, not a missing column."""
+    """Return the cells that are not features, by role; None becomes "", so that it is reported as a missing value."""
     return {role: "" if cells[index] is None else cells[index] for role, index in indices.items()}
 
 
 def _parse_features(path: Path, place: str, cells: list[Any], features: list[tuple[int, str]]) -> list[float]:
-    """The features of a row; only if one is not a number are the cells parsed one by one, to name the column."""
+    """Parse the features of a row.
+
+    If a feature is not a number, the cells are parsed again one by one, which is slower, to name the column.
+    """
     try:
         values = [float(cells[index]) for index, _ in features]
         if all(map(math.isfinite, values)) and not any("_" in str(cells[index]) for index, _ in features):
@@ -168,20 +173,20 @@ def _abbreviate(names: Sequence[str]) -> str:
 
 
 class BagPacker:
-    """Collects rows in any order and packs them into bags; a table takes eight bytes per cell.
+    """Collects rows in any order and packs them into bags; a feature takes eight bytes.
 
     Parameters
     ----------
     path : Path
-        The file that is read, named in error messages.
+        The file of the rows, for error messages.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._values = array("d")
         self._owners = array("q")
-        self._indices: dict[str, int] = {}  # of the bags, by name
-        self._first_rows: list[tuple[str, dict[str, str]]] = []  # of each bag: its place, and the bag's metadata
+        self._indices: dict[str, int] = {}  # index of each bag, by name
+        self._first_rows: list[tuple[str, dict[str, str]]] = []  # place and metadata of each bag's first row
         self._instance_labels: list[str] = []
 
     def add(self, place: str, bag: Any, values: list[float], instance_label: Any = None, **metadata: Any) -> None:
@@ -192,13 +197,13 @@ class BagPacker:
         place : str
             Where the row is in the file, e.g. ``"line 2"``.
         bag : object
-            The name of its bag.
+            The name of the bag.
         values : list of float
-            Its features.
+            The features of the instance.
         instance_label : object, default=None
-            Its own label; None if the file has no such labels.
+            The label of the instance; None if the file has no instance labels.
         **metadata : object
-            The label and the group of its bag, which must be the same in every row of the bag.
+            The label and the group of the bag, which must be the same in every row of the bag.
         """
         name = self._read_text(place, "bag", bag)
         texts = {role: self._read_text(place, role, cell) for role, cell in metadata.items()}
@@ -213,7 +218,7 @@ class BagPacker:
             self._instance_labels.append(self._read_text(place, "instance label", instance_label))
 
     def bags(self) -> Bags:
-        """Pack all rows."""
+        """Return the bags of all rows that were added."""
         if not self._first_rows:
             raise InputError(f"{self.path} has no rows; it needs one row per instance")
         owners = np.frombuffer(self._owners, dtype=np.int64)
@@ -224,7 +229,7 @@ class BagPacker:
             instances,
             np.concatenate([[0], np.cumsum(np.bincount(owners))]),
             labels=parse_labels(roles["label"]) if "label" in roles else None,
-            groups=np.array(roles["group"]) if "group" in roles else None,  # text: 1e3 and 1000 are two patients
+            groups=np.array(roles["group"]) if "group" in roles else None,  # stays text: 1e3 and 1000 are two patients
             names=np.array(list(self._indices)),
             instance_labels=parse_labels(self._instance_labels)[order] if self._instance_labels else None,
         )

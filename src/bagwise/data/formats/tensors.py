@@ -1,6 +1,6 @@
-"""``.pt`` files: tensors, and nothing that would have to be executed to be read.
+"""``.pt`` files of tensors, which are read without executing code.
 
-torch loads them with ``weights_only=True``, which creates tensors and rejects any other object by its name.
+They are loaded by ``torch.load`` with ``weights_only=True``, which rejects objects other than tensors by their names.
 """
 
 import warnings
@@ -15,7 +15,7 @@ from bagwise.errors import InputError
 if TYPE_CHECKING:
     import torch
 
-STATE_KEYS = ("state_dict", "model_state_dict", "model")  # under which training code stores a state dictionary
+STATE_KEYS = ("state_dict", "model_state_dict", "model")  # common keys of the state dictionary in a checkpoint
 
 
 def read_tensor(path: str | Path, name: str | None = None) -> np.ndarray:
@@ -26,11 +26,16 @@ def read_tensor(path: str | Path, name: str | None = None) -> np.ndarray:
     path : str or Path
         A file with a tensor, or with a dictionary of tensors.
     name : str or None, default=None
-        The key of the tensor in a dictionary; None requires that it has a single tensor.
+        The key of the tensor in a dictionary; None requires a dictionary with a single tensor.
 
     Returns
     -------
     ndarray
+
+    Raises
+    ------
+    InputError
+        If the file is damaged, contains objects other than tensors, or has no such tensor.
 
     Examples
     --------
@@ -45,21 +50,22 @@ def read_tensor(path: str | Path, name: str | None = None) -> np.ndarray:
     if path.suffix != ".pt" or not path.is_file():
         raise InputError(f"{path} is not a .pt file; check the path")
     tensor = _select_tensor(path, _load(path), name)
-    _check_claimed_bytes(path, tensor)
+    _check_declared_bytes(path, tensor)
     return _to_array(path, tensor)
 
 
 def read_tensors(path: str | Path) -> "dict[str, torch.Tensor]":
-    """Read a state dictionary, stored by itself or under a common key (state_dict, model_state_dict, model).
+    """Read a state dictionary, which may be stored under a common key (state_dict, model_state_dict, model).
 
     Parameters
     ----------
     path : str or Path
-        A file that torch wrote, with any suffix.
+        A file written by ``torch.save``, with any suffix.
 
     Returns
     -------
     dict of str to torch.Tensor
+        The tensors by name.
 
     Raises
     ------
@@ -78,7 +84,7 @@ def read_tensors(path: str | Path) -> "dict[str, torch.Tensor]":
     if not tensors or not all(isinstance(value, torch.Tensor) for value in tensors.values()):
         raise InputError(f"{path} has no state dictionary; save one with torch.save(model.state_dict(), path)")
     for tensor in tensors.values():
-        _check_claimed_bytes(path, _select_tensor(path, tensor, None))
+        _check_declared_bytes(path, _select_tensor(path, tensor, None))
     return {str(name): tensor for name, tensor in tensors.items()}
 
 
@@ -89,12 +95,12 @@ def _load(path: Path) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return torch.load(path, map_location="cpu", weights_only=True, mmap=_is_archive(path))
-    except Exception as error:  # a damaged file makes torch raise almost anything
+    except Exception as error:  # torch raises many kinds of errors on damaged files
         raise InputError(f"{path} {_explain(str(error))}") from None
 
 
 def _is_archive(path: Path) -> bool:
-    """Whether the file is a zip archive as torch writes it, uncompressed, which can be memory-mapped."""
+    """Return whether the file is an uncompressed zip archive, as torch writes it, which can be memory-mapped."""
     if not zipfile.is_zipfile(path):
         return False
     with zipfile.ZipFile(path) as archive:
@@ -104,7 +110,7 @@ def _is_archive(path: Path) -> bool:
 
 
 def _explain(message: str) -> str:
-    """Replace an error message of torch, which would suggest disabling the protection."""
+    """Return a message to replace that of torch, which suggests disabling ``weights_only``."""
     if "nsupported" in message or "GLOBAL" in message or "Weights only" in message:
         words = message.split()
         name = next((words[index + 1] for index, word in enumerate(words[:-1]) if word == "GLOBAL"), "another object")
@@ -133,11 +139,11 @@ def _select_tensor(path: Path, content: Any, name: str | None) -> Any:
     return content
 
 
-def _check_claimed_bytes(path: Path, tensor: Any) -> None:
-    claimed, stored = tensor.numel() * tensor.element_size(), path.stat().st_size
-    if claimed > stored:  # strides can repeat a few numbers indefinitely
+def _check_declared_bytes(path: Path, tensor: Any) -> None:
+    declared, stored = tensor.numel() * tensor.element_size(), path.stat().st_size
+    if declared > stored:  # with stride 0, a few stored numbers become any number of elements
         raise InputError(
-            f"{path} claims {claimed:,} bytes of numbers, but holds {stored:,} bytes; create the file again"
+            f"{path} declares {declared:,} bytes of numbers, but has {stored:,} bytes; create the file again"
         )
 
 

@@ -23,7 +23,7 @@ NO_PATCHES = "no tile sizes: they are stored in patches/<slide>_patches.h5; pass
 
 
 class Trident(FeatureFolder):
-    """A folder features_<encoder>, or the folder of one magnification with a single such subfolder."""
+    """A folder features_<encoder>, or the folder of one magnification that contains a single such folder."""
 
     tool = "TRIDENT"
 
@@ -69,7 +69,7 @@ class Trident(FeatureFolder):
         return inside[0] if inside else self.folder
 
     def _read_patches(self, slide: str) -> dict[str, float]:
-        """The attributes in the file of TRIDENT's first step, if it exists."""
+        """Return the attributes in the patch file of a slide, or none if the file does not exist."""
         path = self._patch_file(slide)
         if not path.is_file():
             return {}
@@ -81,7 +81,7 @@ class Trident(FeatureFolder):
 
 
 def _read_attributes(path: Path, file: H5) -> dict[str, float]:
-    """The tile size and the size of the slide, from the attributes of ``coords``."""
+    """Return the tile size and the size of the slide, from the attributes of ``coords``."""
     found = file.attributes("coords", *ATTRIBUTES)
     return {name: value for name in found if (value := read_positive_attribute(path, found, name)) is not None}
 

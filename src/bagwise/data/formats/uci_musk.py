@@ -1,4 +1,4 @@
-"""UCI Musk ``.data`` files: lines of molecule, conformation, features … and class, without a header."""
+"""UCI Musk ``.data`` files: one line ``molecule,conformation,feature,…,class`` per instance, without a header."""
 
 import csv
 from pathlib import Path
@@ -10,7 +10,7 @@ from bagwise.errors import InputError
 
 
 def read_uci_musk(path: str | Path) -> Bags:
-    """Read a ``.data`` file: a bag is a molecule, and its instances are its conformations.
+    """Read a ``.data`` file, in which a bag is a molecule and an instance is a conformation.
 
     Parameters
     ----------
@@ -21,6 +21,12 @@ def read_uci_musk(path: str | Path) -> Bags:
     -------
     Bags
         Bags in the order of their first rows, with labels.
+
+    Raises
+    ------
+    InputError
+        If a line has another number of values than the first line, a value is not a number, or the rows of a molecule
+        have different classes.
 
     Examples
     --------
@@ -58,5 +64,5 @@ def _read_lines(path: Path) -> list[tuple[int, list[str]]]:
 
 
 def _format_class(value: float) -> str:
-    """The class without the decimal point with which the file writes it (0. and 1.)."""
+    """Format the class without the decimal point of the file (0. and 1.)."""
     return str(int(value)) if value == int(value) else str(value)

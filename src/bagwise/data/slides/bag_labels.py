@@ -1,6 +1,6 @@
 """Labels of bags for ``bagwise extract`` and for lists of images: a csv file → the label and the group of each bag.
 
-This reader is strict; ``formats.slide_labels``, whose docstring states the differences, reads tables of other tools.
+This reader is strict. ``formats.slide_labels`` reads tables of other tools; its docstring lists the differences.
 """
 
 from collections.abc import Collection, Sequence
@@ -14,7 +14,15 @@ Label = int | str
 
 
 class BagLabel(NamedTuple):
-    """The label of a bag and its group; None if the table has no groups."""
+    """The label and the group of a bag.
+
+    Attributes
+    ----------
+    label : int or str
+        The label.
+    group : str or None
+        The group, e.g. the patient; None if the table has no groups.
+    """
 
     label: Label
     group: str | None
@@ -30,9 +38,9 @@ def read_bag_labels(path: str | Path, key: str, label: str, group: str) -> dict[
     key : str
         The column with the names of the bags.
     label : str
-        The column with the labels. They become integers if all of them are whole numbers.
+        The column with the labels. They are converted to integers if all of them are whole numbers.
     group : str
-        The column with the groups, e.g. patients; the file may lack it.
+        The column with the groups, e.g. patients; it is optional.
 
     Returns
     -------
@@ -74,7 +82,7 @@ def read_bag_labels(path: str | Path, key: str, label: str, group: str) -> dict[
 
 
 def convert_whole_numbers(words: Sequence[str]) -> list[Label]:
-    """Convert words to integers if every one is a whole number; otherwise return them unchanged.
+    """Convert words to integers if all of them are whole numbers; otherwise return them unchanged.
 
     >>> convert_whole_numbers(["0", "1"]), convert_whole_numbers(["0", "tumour"])
     ([0, 1], ['0', 'tumour'])
@@ -98,7 +106,7 @@ def find_unmatched(labels: Collection[str], names: Collection[str]) -> list[str]
     Returns
     -------
     list of str
-        One sentence about the labels without a bag and one about the bags without a label, where there are any.
+        One message about labels without a bag and one about bags without a label, if there are any.
 
     Examples
     --------

@@ -1,10 +1,10 @@
 """Feature extraction: tiles → one feature file per slide → one folder of bags.
 
-    tiles/features-NAME/SLIDE.FINGERPRINT.npy     (tiles, features) float16, or (tiles, size, size, 3) bytes of pixels
+    tiles/features-NAME/SLIDE.FINGERPRINT.npy     (tiles, features) float16, or (tiles, size, size, 3) uint8 pixels
 
-The fingerprint identifies the tiles: a slide that was tiled again gets new features. Files are written atomically, and
-any number of processes may share the folder (``parallel.process_units``). An extractor is sent to other processes as a
-name and a function that builds it, not as weights (``DeferredExtractor``).
+The fingerprint identifies the tiles: if a slide is tiled again, its features are extracted again. Files are written
+atomically, and any number of processes may share the folder (``parallel.process_units``). Other processes receive the
+name of an extractor and a function that builds it, not its weights (``DeferredExtractor``).
 """
 
 import functools
@@ -19,34 +19,34 @@ from bagwise.arguments import canonicalize_name
 from bagwise.bags import BagWriter
 from bagwise.data.slides.bag_labels import BagLabel
 from bagwise.data.slides.slide import Slide
-from bagwise.data.slides.tile_files import TileFile, check_target, list_tiles, split_into_regions
+from bagwise.data.slides.tile_files import TileFile, check_bags_folder, list_tiles, split_into_regions
 from bagwise.errors import InputError
 from bagwise.io import LITE, PIXELS, check_disk_space, write_npy_header
 from bagwise.parallel import DaskCluster, WorkUnit, check_files_visible, process_units
 
-BatchProgress = Callable[[str, int, int], None]  # name of the slide, tiles done, number of tiles
+BatchProgress = Callable[[str, int, int], None]  # name of the slide, number of tiles done, number of tiles
 
 
 @runtime_checkable
 class TileEncoder(Protocol):
-    """Computes the features of tiles: an ``Extractor``, or any object with a name and this method."""
+    """An object with a name that computes the features of tiles, such as an ``Extractor``."""
 
     @property
     def name(self) -> str: ...
 
     def features(self, tiles: np.ndarray) -> np.ndarray:
-        """Map (n, size, size, 3) bytes to (n, features) float16."""
+        """Compute features of shape (n, features), as float16, from tiles of shape (n, size, size, 3), as uint8."""
 
 
 class DeferredExtractor(NamedTuple):
-    """An extractor that every process builds for itself, once, when it first needs it.
+    """An extractor that each process builds once, when it is first used.
 
     Attributes
     ----------
     name : str
         The name of the extractor.
     build : callable
-        ``build(*arguments)`` returns the extractor. It must be a function of a module, so that other processes can
+        ``build(*arguments)`` returns the extractor. It must be a module-level function, so that other processes can
         import it.
     arguments : tuple
         The arguments of ``build``.
@@ -61,7 +61,7 @@ class DeferredExtractor(NamedTuple):
         return _build_once(self.build, self.arguments)
 
     def features(self, tiles: np.ndarray) -> np.ndarray:
-        """Map (n, size, size, 3) bytes to (n, features) float16."""
+        """Compute features of shape (n, features), as float16, from tiles of shape (n, size, size, 3), as uint8."""
         return self.load().features(tiles)
 
 
@@ -71,8 +71,20 @@ def _build_once(build: Callable[..., TileEncoder], arguments: tuple[Hashable, ..
 
 
 def get_extractor_name(encoder: str) -> str | None:
-    """Return the name that is stored with the features of an encoder, without building it; None for pixels.
+    """Return the name that is stored with the features of an encoder, without building the encoder.
 
+    Parameters
+    ----------
+    encoder : str
+        ``"pixels"``, ``"efficientnet-lite0"``, or the name of a timm model.
+
+    Returns
+    -------
+    str or None
+        None for ``"pixels"``.
+
+    Examples
+    --------
     >>> get_extractor_name("EfficientNet_Lite0"), get_extractor_name("Pixels")
     ('efficientnet-lite0', None)
     """
@@ -82,18 +94,18 @@ def get_extractor_name(encoder: str) -> str | None:
 
 
 class Extraction(NamedTuple):
-    """Names of the slides by outcome.
+    """Names of slides by the outcome of their extraction.
 
     Attributes
     ----------
     done : list of str
-        Slides that were extracted now.
+        Slides that were extracted by this call.
     skipped : list of str
         Slides that were already extracted.
     empty : list of str
         Slides without tiles.
     elsewhere : dict of str to str
-        Slides that another process is extracting, with its description.
+        Slides that another process is extracting, with a description of that process.
     bad : dict of str to str
         Slides that could not be extracted, with the reason.
     """
@@ -116,27 +128,30 @@ def extract_features(
     workers: int | DaskCluster = 1,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Extraction:
-    """Extract the features of every slide that is neither done nor being extracted by another process.
+    """Extract the features of the tiles of all slides.
+
+    Slides that were extracted before, or that another process is extracting, are skipped.
 
     Parameters
     ----------
     tiles : str or Path
         A folder that ``bagwise tile`` wrote.
     extractor : TileEncoder or None
-        The extractor; None keeps the pixels of the tiles. With several workers, pass a ``DeferredExtractor``: the
-        weights of any other extractor are sent along with each slide.
+        The extractor; None stores the pixels of the tiles. With several workers, pass a ``DeferredExtractor``,
+        because the weights of any other extractor are sent to the workers with each slide.
     slides : Path or None, default=None
-        The folder of the slides, if they were moved since they were tiled.
+        The folder of the slides; None uses the paths at which the slides were tiled.
     batch_size : int, default=64
         Number of tiles per batch.
     skip_bad : bool, default=False
         Whether to continue after a slide that cannot be read, instead of raising an error.
     watch : callable, optional
-        ``watch(name, done, total)`` is called after every batch, if ``workers`` is 1.
+        ``watch(name, done, total)`` is called after every batch with the name of the slide, the number of tiles done
+        and the number of tiles; only if ``workers`` is 1.
     workers : int or DaskCluster, default=1
         Number of processes on this machine, or a Dask cluster whose workers can access the tiles and the slides.
     progress : callable, optional
-        ``progress(done, total)`` is called after every slide.
+        ``progress(done, total)`` is called after every slide with the number of slides done and the total.
 
     Returns
     -------
@@ -149,7 +164,7 @@ def extract_features(
     """
     if batch_size < 1:
         raise InputError(f"batch size must be at least 1, got {batch_size}; pass e.g. --batch-size 64")
-    if isinstance(workers, DaskCluster):  # its workers have other working directories
+    if isinstance(workers, DaskCluster):  # the workers have other working directories
         tiles, slides = Path(tiles).absolute(), None if slides is None else slides.absolute()
     entries = list_tiles(tiles)
     units = [
@@ -164,7 +179,7 @@ def extract_features(
 
 
 def get_feature_file(entry: TileFile, extractor: TileEncoder | None) -> Path:
-    """Return the path of the features of a slide, beside its tiles."""
+    """Return the path of the feature file of a slide, in a folder beside its tile file."""
     name = PIXELS if extractor is None else "".join(c if c.isalnum() or c in "-_." else "-" for c in extractor.name)
     return entry.path.parent / f"features-{name}" / f"{entry.name}.{entry.fingerprint}.npy"
 
@@ -177,7 +192,7 @@ def _prepare_worker(tiles: Path, extractor: TileEncoder | None) -> None:
 
 
 def _ignore_batches(name: str, done: int, total: int) -> None:
-    """The ``watch`` of worker processes, whose batches are not reported."""
+    """Ignore the progress of a batch; used in worker processes, whose batches are not reported."""
 
 
 def _write_features(
@@ -188,7 +203,7 @@ def _write_features(
     unit: WorkUnit,
     stream: BinaryIO,
 ) -> None:
-    """Write the features batch by batch: a slide need not fit in memory."""
+    """Write the features batch by batch, so that a slide need not fit in memory."""
     entry: TileFile = unit.of
     path, total = _find_slide(entry, slides), len(entry.positions)
     with Slide(path) as slide:
@@ -255,7 +270,7 @@ def pack_features(
     InputError
         If no bag remains, or a feature file is missing or damaged.
     """
-    check_target(Path(folder))
+    check_bags_folder(Path(folder))
     slides = [entry for entry in list_tiles(tiles) if entry.name not in leave_out]
     bags = [(entry, region) for entry in slides if len(entry.positions) for region in split_into_regions(entry, side)]
     if labels is not None:
@@ -281,7 +296,7 @@ def _open_features(path: Path, n_tiles: int) -> np.ndarray:
         raise InputError(f"{path} does not exist; run bagwise extract again")
     try:
         features = np.lib.format.open_memmap(path, mode="r")
-    except Exception as error:  # NumPy parses the header as Python, so any error of a parser may occur
+    except Exception as error:  # NumPy parses the header as a Python literal, which can raise many kinds of errors
         raise InputError(f"{path} is damaged ({error}); remove it and run bagwise extract again") from None
     if len(features) != n_tiles:
         raise InputError(
@@ -291,7 +306,7 @@ def _open_features(path: Path, n_tiles: int) -> np.ndarray:
 
 
 def _get_metadata(label: BagLabel | None, slide: str | None) -> dict[str, Any]:
-    """The label and the group of a bag; without a group in the labels, the regions of a slide form a group."""
+    """Return the label and the group of a bag; if the labels have no group, the slide is the group of its regions."""
     group = slide if label is None or label.group is None else label.group
     metadata = {"label": None if label is None else label.label, "group": group}
     return {name: value for name, value in metadata.items() if value is not None}

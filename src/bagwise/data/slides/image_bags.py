@@ -1,4 +1,4 @@
-"""Plain images → bags of tiles: an image is a bag, and its tiles of (size, size, 3) bytes are the instances.
+"""Plain images → bags of tiles: an image is a bag, and its tiles, (size, size, 3) uint8, are the instances.
 
 The images are in a folder with one subfolder per class, or listed in a csv file (file, label, group).
 """
@@ -22,7 +22,7 @@ MAX_BYTES = 1 << 31  # of the tiles of one image
 
 
 class ImageTiling(NamedTuple):
-    """How images are cut into tiles.
+    """Settings for cutting images into tiles.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class ImageBags(NamedTuple):
     bags : Bags
         One bag per image.
     set_aside : list of str
-        Names of the images without any tile that was kept.
+        Names of images without a bag: no tile was kept, or the image is smaller than a tile.
     """
 
     bags: Bags
@@ -58,7 +58,7 @@ class ImageBags(NamedTuple):
 
 
 class LabelledImage(NamedTuple):
-    """An image file, its name, and its label and group; None where they are unknown."""
+    """An image file with its name, label and group; label and group are None if they are unknown."""
 
     path: Path
     name: str
@@ -73,9 +73,9 @@ def load_image_bags(source: str | Path, tiling: ImageTiling) -> ImageBags:
     ----------
     source : str or Path
         A folder with one subfolder per class, a folder of images without labels, or a csv file with the columns
-        ``file``, ``label`` and, optionally, ``group``. Relative paths in the csv file start from its folder.
+        ``file``, ``label`` and, optionally, ``group``. Paths in the csv file are relative to its folder.
     tiling : ImageTiling
-        How images are cut into tiles.
+        Size, stride and white threshold of the tiles.
 
     Returns
     -------
@@ -130,7 +130,7 @@ def _iterate_bags(
 
 
 def check_image_tiling(tiling: ImageTiling) -> None:
-    """Reject impossible settings before any image is opened."""
+    """Raise an error for invalid settings, before any image is opened."""
     for name, value in (("size", tiling.size), ("stride", tiling.stride)):
         if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
             raise InputError(
@@ -155,16 +155,16 @@ def _cut_image(path: Path, pixels: np.ndarray, tiling: ImageTiling) -> tuple[np.
 
 
 def cut_tiles(image: np.ndarray, size: int, stride: int | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Cut an image into whole tiles, row by row.
+    """Cut an image into tiles, row by row; tiles that would cross the border are left out.
 
     Parameters
     ----------
     image : ndarray of shape (height, width, ...)
         The pixels.
     size : int
-        Side of a tile.
+        Side of a tile in pixels.
     stride : int or None, default=None
-        Distance between tiles; None means ``size``.
+        Distance between tiles in pixels; None means ``size``.
 
     Returns
     -------
@@ -195,7 +195,7 @@ def cut_tiles(image: np.ndarray, size: int, stride: int | None = None) -> tuple[
 
 
 def measure_white(tiles: np.ndarray, white: int = WHITE) -> np.ndarray:
-    """Return the share of each tile's pixels with a grey value above ``white``."""
+    """Return the share of pixels with a grey value above ``white``, for each tile."""
     grey = tiles if tiles.ndim == 3 else tiles[..., :3] @ LUMA
     return (grey > white).mean(axis=(1, 2))
 
@@ -238,14 +238,14 @@ def read_image(path: Path) -> UInt8[np.ndarray, "height width 3"]:
         raise
     except FileNotFoundError:
         raise InputError(f"{path} does not exist; check the path") from None
-    except Exception as error:  # the errors of Pillow on damaged files have no common class
+    except Exception as error:  # Pillow's errors on damaged files have no common class
         raise InputError(
             f"{path} cannot be read as an image ({error}); restore it from a copy or leave it out"
         ) from None
 
 
 def _make_opaque(image: Any) -> Any:
-    """An RGB image on a white background."""
+    """Convert an image to RGB, on a white background."""
     import PIL.Image
 
     if image.mode in ("LA", "PA", "RGBA") or "transparency" in image.info:
@@ -267,7 +267,7 @@ def list_images(source: str | Path) -> list[LabelledImage]:
 
 
 def _list_folder(folder: Path) -> list[LabelledImage]:
-    """Images in one subfolder per class, or images without labels if no subfolder has images."""
+    """List images in one subfolder per class, or images without labels if no subfolder contains images."""
     inside = [entry for entry in sorted(folder.iterdir()) if not entry.name.startswith(".")]
     unlabelled = [entry for entry in inside if _is_image(entry, folder)]
     classes = {
@@ -303,6 +303,6 @@ def _list_table(table: Path) -> list[LabelledImage]:
 
 
 def _is_image(file: Path, folder: Path) -> bool:
-    """By its name; hidden files are skipped, a broken link is not: it is reported when it is opened."""
+    """Return whether a name is that of an image and not hidden; broken links are kept, and reported when opened."""
     hidden = any(part.startswith(".") for part in file.relative_to(folder).parts)
     return file.suffix.lower() in IMAGE_SUFFIXES and not hidden and not file.is_dir()

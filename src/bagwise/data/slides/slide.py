@@ -1,6 +1,6 @@
-"""A whole-slide image: its size, its resolution, and regions of it at any resolution, read through OpenSlide.
+"""A whole-slide image, read with OpenSlide: its size, its resolution, and regions at any resolution.
 
-Positions are (x, y) in level-0 pixels everywhere; the levels of the pyramid are handled in this file only.
+Positions are (x, y) in level-0 pixels; only this module handles the levels of the pyramid.
 """
 
 import math
@@ -14,30 +14,30 @@ from bagwise.errors import InputError
 from bagwise.io import check_declared_size, check_openslide
 
 SLIDE_SUFFIXES = (".svs", ".tif", ".tiff", ".ndpi", ".mrxs", ".scn", ".vms", ".vmu", ".bif", ".svslide", ".czi")
-MULTIPLE_FILES = (".mrxs", ".vms", ".vmu")  # the pixels are in other files
-MAX_BLOCK = 1 << 28  # pixels that a slide stores in one block; most have 2¹⁶
+MULTIPLE_FILES = (".mrxs", ".vms", ".vmu")  # the pixels are stored in other files
+MAX_BLOCK = 1 << 28  # pixels per stored block; most slides have blocks of 2¹⁶ pixels
 MPP_RANGE = (0.02, 20.0)  # micrometres per pixel of a microscope; 72 dots per inch would be 353
-MAX_READ = 2048  # side of the largest square that is read for an overview, so that a slide need not fit in memory
-ROUNDING = 0.51  # pixels by which a region may differ from whole pixels of a level and still be read as them
-SAME_RESOLUTION = 1.02  # a resolution within this factor of a level's is read from that level, pixel by pixel
+MAX_READ = 2048  # side of the squares in which an overview is read, because a slide may not fit in memory
+ROUNDING = 0.51  # largest difference in pixels between a region and the pixels of a level that are read unchanged
+SAME_RESOLUTION = 1.02  # resolutions that differ by less than this factor are not resampled
 
 
 class Slide:
-    """An open slide; use it in a ``with`` block.
+    """An open slide, which is a context manager.
 
     Parameters
     ----------
     path : str or Path
-        The slide.
+        The slide file.
     mpp : float or None, default=None
-        Micrometres per pixel at level 0; None takes it from the file.
+        Micrometres per pixel at level 0; None reads it from the file.
 
     Attributes
     ----------
     path : Path
-        The slide.
+        The slide file.
     width, height : int
-        Size at level 0.
+        Size in level-0 pixels.
     downsamples : tuple of float
         Downsampling factor of each level.
     mpp : float or None
@@ -53,7 +53,7 @@ class Slide:
         self.mpp = self._read_mpp() if mpp is None else mpp
 
     def _check_declared_sizes(self) -> None:
-        """Reject sizes that only damage can explain: OpenSlide would end the process, or read for days."""
+        """Raise an error for implausible sizes, with which OpenSlide would abort the process or read for days."""
         if self.path.suffix.lower() not in MULTIPLE_FILES:
             check_declared_size(self.path, self.width * self.height * 3, self.path.stat().st_size, "pixels")
         for level in range(len(self.downsamples)):
@@ -61,7 +61,9 @@ class Slide:
                 self._handle.properties.get(f"openslide.level[{level}].tile-{side}") for side in ("width", "height")
             ]
             if None not in sides and math.prod(int(side) for side in sides) > MAX_BLOCK:
-                raise InputError(f"{self.path} is damaged: it claims blocks of {'×'.join(sides)} pixels; copy it again")
+                raise InputError(
+                    f"{self.path} is damaged: it declares blocks of {'×'.join(sides)} pixels; copy it again"
+                )
 
     def _read_mpp(self) -> float | None:
         values = [self._handle.properties.get(f"openslide.mpp-{axis}") for axis in "xy"]
@@ -78,7 +80,17 @@ class Slide:
         self._handle.close()
 
     def require_mpp(self) -> float:
-        """Return the micrometres per pixel at level 0; raise an error if they are unknown."""
+        """Return the micrometres per pixel at level 0.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        InputError
+            If the resolution is neither given nor in the file.
+        """
         if self.mpp is None:
             raise InputError(
                 f"{self.path} does not state its resolution; pass --slide-mpp with its micrometres per pixel "
@@ -106,7 +118,17 @@ class Slide:
         return self._read_region(x, y, (extent, extent), (size, size))
 
     def overview(self, scale: int) -> UInt8[np.ndarray, "height width 3"]:
-        """Read the whole slide, with one pixel per whole square of ``scale`` level-0 pixels."""
+        """Read the whole slide at a low resolution.
+
+        Parameters
+        ----------
+        scale : int
+            Level-0 pixels per pixel, along one side; pixels that would not be complete are left out.
+
+        Returns
+        -------
+        ndarray of uint8 of shape (height, width, 3)
+        """
         width, height = max(1, self.width // scale), max(1, self.height // scale)
         picture = np.empty((height, width, 3), dtype=np.uint8)
         step = max(1, int(MAX_READ * self.downsamples[self._choose_level(scale)] / scale))
@@ -123,10 +145,10 @@ class Slide:
         level = self._choose_level(extent[0] / size[0])
         box = (extent[0] / self.downsamples[level], extent[1] / self.downsamples[level])
         if all(abs(side - wanted) <= ROUNDING for side, wanted in zip(box, size, strict=True)):
-            box = size  # extents are whole numbers, but a level's downsample may be 4.0003: take its pixels unchanged
+            box = size  # the downsample of a level may be 4.0003 instead of 4: use its pixels unchanged
         try:
             region = self._handle.read_region((x, y), level, (math.ceil(box[0]), math.ceil(box[1])))
-        except Exception as error:  # errors of OpenSlide, whose class needs the optional import
+        except Exception as error:  # the class of OpenSlide's errors is in an optional package
             raise InputError(f"{self.path} cannot be read at ({x}, {y}): {error}; restore it from a copy") from None
         background = PIL.Image.new("RGBA", region.size, "white")
         picture = PIL.Image.alpha_composite(background, region).convert("RGB")
@@ -135,7 +157,7 @@ class Slide:
         return np.asarray(picture)
 
     def _choose_level(self, downsample: float) -> int:
-        """The coarsest level that is at least as fine as wanted."""
+        """Return the coarsest level that is at least as fine as wanted."""
         fine = [level for level, factor in enumerate(self.downsamples) if factor <= downsample * SAME_RESOLUTION]
         return max(fine, key=lambda level: self.downsamples[level], default=0)
 
@@ -164,13 +186,24 @@ def is_plausible_mpp(mpp: float) -> bool:
 
 
 def are_same_resolution(first: float, second: float) -> bool:
-    """Return whether two resolutions are equal for all practical purposes."""
+    """Return whether two resolutions differ by at most 2 %."""
     return max(first, second) <= SAME_RESOLUTION * min(first, second)
 
 
 def get_slide_name(file: str | Path) -> str:
-    """Return the name of a slide: the name of its file without the folder and the suffix of a slide format.
+    """Return the name of a slide, which is its file name without the suffix of a slide format.
 
+    Parameters
+    ----------
+    file : str or Path
+        Path or file name of the slide.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
     >>> get_slide_name("TCGA-1.2.svs"), get_slide_name("TCGA-1.2")
     ('TCGA-1.2', 'TCGA-1.2')
     """
@@ -179,7 +212,7 @@ def get_slide_name(file: str | Path) -> str:
 
 
 def list_slides(sources: list[Path]) -> list[Path]:
-    """List slides; each name must be unique.
+    """List the slides in files and folders.
 
     Parameters
     ----------
@@ -189,6 +222,7 @@ def list_slides(sources: list[Path]) -> list[Path]:
     Returns
     -------
     list of Path
+        Slides with unique names.
 
     Raises
     ------
@@ -209,5 +243,5 @@ def list_slides(sources: list[Path]) -> list[Path]:
 
 
 def _is_slide(file: Path) -> bool:
-    """By its name; hidden files are skipped, a broken link is not: it is reported when it is opened."""
+    """Return whether a name is that of a slide and not hidden; broken links are kept, and reported when opened."""
     return file.suffix.lower() in SLIDE_SUFFIXES and not file.name.startswith(".") and not file.is_dir()

@@ -16,37 +16,37 @@ from scipy import ndimage
 from bagwise.data.slides.slide import MPP_RANGE, Slide, are_same_resolution, is_plausible_mpp
 from bagwise.errors import InputError
 
-MAX_TILE_SIZE = 1 << 14  # pixels of a tile's side
-MAX_TILES = 20_000_000  # of a grid; the finest scan of a whole slide has a million
+MAX_TILE_SIZE = 1 << 14  # side in pixels
+MAX_TILES = 20_000_000  # tiles of a grid; a whole slide at the highest resolution has a million
 MASK_PIXELS_PER_TILE = 32  # side of a tile on the mask
-MAX_MASK_SIDE = 4096  # slides with very many tiles get fewer mask pixels per tile
-HOLE_SHARE = 1 / 4  # holes are filled up to this share of the smallest region: large gaps are not tissue
+MAX_MASK_SIDE = 4096  # slides with very many tiles have fewer mask pixels per tile
+HOLE_SHARE = 1 / 4  # holes up to this share of the smallest region are filled; larger gaps are not tissue
 
 HISTOGRAM_BINS = 256
-THRESHOLD_RANGE = (0.04, 0.12)  # glass is below, stained tissue above, whatever share of the picture is tissue
-DARK = 40  # brightness below which colour is noise: the black around a scan
+THRESHOLD_RANGE = (0.04, 0.12)  # glass is below, stained tissue above, however much tissue there is
+DARK = 40  # brightness below which colour is noise, as in the black area around a scan
 MEDIAN_FILTER_SIZE = 5
 
 
 class TilingSettings(NamedTuple):
-    """The wanted tiles, at a resolution given as either ``mpp`` or ``level``.
+    """Settings for tiling a slide; the resolution is given as either ``mpp`` or ``level``.
 
     Attributes
     ----------
     size : int, default=256
         Side of a tile in pixels.
     mpp : float or None, default=0.5
-        Micrometres per pixel of a tile.
+        Micrometres per pixel of the tiles.
     level : int or None, default=None
-        Level of the slide from which tiles are read.
+        Pyramid level from which tiles are read.
     overlap : int, default=0
-        Pixels that adjacent tiles share.
+        Overlap of adjacent tiles in pixels.
     tissue : float, default=0.5
-        Smallest share of a tile that must be tissue; 0 keeps every tile.
+        Smallest share of tissue in a tile; 0 keeps every tile.
     smallest : float, default=0.5
-        Regions of tissue smaller than this number of tiles are dropped; holes up to a quarter of that are filled.
+        Regions of tissue smaller than this number of tiles are dropped; holes smaller than a quarter of it are filled.
     slide_mpp : float or None, default=None
-        Micrometres per pixel at level 0, for slides that do not state it.
+        Micrometres per pixel at level 0, for slides whose files do not contain it.
     """
 
     size: int = 256
@@ -59,18 +59,18 @@ class TilingSettings(NamedTuple):
 
 
 class SlideTiles(NamedTuple):
-    """The tiles of a slide, and the mask of tissue by which they were selected.
+    """The tiles of a slide, and the tissue mask with which they were selected.
 
     Attributes
     ----------
     positions : ndarray of shape (n, 2)
-        x and y of each tile in level-0 pixels.
+        x and y of the upper left corner of each tile, in level-0 pixels.
     extent : int
         Side of a tile in level-0 pixels.
     mask : ndarray of bool of shape (height, width)
-        Where the slide shows tissue.
+        True where there is tissue.
     scale : int
-        Level-0 pixels per mask pixel.
+        Level-0 pixels per mask pixel, along one side.
     """
 
     positions: np.ndarray
@@ -80,7 +80,7 @@ class SlideTiles(NamedTuple):
 
 
 def tile_slide(slide: Slide, settings: TilingSettings) -> SlideTiles:
-    """Find the tissue of a slide and the tiles on it."""
+    """Find the tissue of a slide and return the tiles that contain enough of it."""
     check_tiling_settings(settings)
     extent = compute_tile_extent(slide, settings)
     step = extent * (1 - settings.overlap / settings.size)
@@ -98,7 +98,7 @@ def tile_slide(slide: Slide, settings: TilingSettings) -> SlideTiles:
 
 
 def check_tiling_settings(settings: TilingSettings) -> None:
-    """Reject impossible settings before any slide is opened.
+    """Raise an error for invalid settings, before any slide is opened.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def check_tiling_settings(settings: TilingSettings) -> None:
     Raises
     ------
     InputError
-        If a setting is out of its range, or both or neither of ``mpp`` and ``level`` are given.
+        If a setting is out of range, or if both or neither of ``mpp`` and ``level`` are given.
     """
     if (settings.mpp is None) == (settings.level is None):
         raise InputError(
@@ -152,7 +152,7 @@ def compute_tile_extent(slide: Slide, settings: TilingSettings) -> int:
 
 
 def _compute_downsample(slide: Slide, settings: TilingSettings) -> float:
-    """Level-0 pixels per pixel of a tile; that of a level if it is close, so that nothing is resampled."""
+    """Return the level-0 pixels per pixel of a tile; the factor of a level if it is close, to avoid resampling."""
     if settings.level is not None:
         if not 0 <= settings.level < len(slide.downsamples):
             last = len(slide.downsamples) - 1
@@ -171,7 +171,7 @@ def _compute_downsample(slide: Slide, settings: TilingSettings) -> float:
 
 
 def make_grid_positions(width: int, height: int, extent: int, step: float) -> Int[np.ndarray, "n 2"]:
-    """Return the positions of whole tiles inside a slide, row by row.
+    """Return the positions of the tiles that are completely inside a slide, row by row.
 
     >>> make_grid_positions(10, 6, extent=4, step=3.0).tolist()
     [[0, 0], [3, 0], [6, 0]]
@@ -184,7 +184,7 @@ def make_grid_positions(width: int, height: int, extent: int, step: float) -> In
 def measure_tissue(
     mask: Bool[np.ndarray, "height width"], corners: Int[np.ndarray, "n 2"], extent: int, scale: int
 ) -> Float[np.ndarray, " n"]:
-    """Return the share of each tile that is tissue, from cumulative sums over the mask (an integral image)."""
+    """Return the share of tissue in each tile, computed from cumulative sums over the mask (an integral image)."""
     sums = np.pad(mask.cumsum(axis=0).cumsum(axis=1), ((1, 0), (1, 0)))
     limits = np.array([mask.shape[1], mask.shape[0]])
     first = np.minimum(np.rint(corners / scale).astype(np.int64), limits - 1)
@@ -197,10 +197,10 @@ def measure_tissue(
 def find_tissue(
     picture: UInt8[np.ndarray, "height width 3"], smallest_region: float = 0, smallest_hole: float = 0
 ) -> Bool[np.ndarray, "height width"]:
-    """Return the mask of the tissue in an overview; regions and holes below the given numbers of pixels are removed.
+    """Return the tissue mask of an overview; regions and holes below the given numbers of pixels are removed.
 
-    Otsu's method finds a threshold even where there is none: on blank glass, or in a picture full of tissue. The
-    threshold is therefore clipped to the range that separates glass from stained tissue.
+    Otsu's method returns a threshold even if there is only one class, such as blank glass or only tissue. The threshold
+    is therefore clipped to the range that separates glass from stained tissue.
     """
     saturation = ndimage.median_filter(_compute_saturation(picture), MEDIAN_FILTER_SIZE)
     mask = saturation > np.clip(compute_otsu_threshold(saturation), *THRESHOLD_RANGE)
@@ -224,7 +224,7 @@ def compute_otsu_threshold(values: Float[np.ndarray, "..."]) -> float:
 
 
 def _compute_saturation(picture: np.ndarray) -> np.ndarray:
-    """The saturation of HSV, zero where the picture is dark."""
+    """Compute the saturation (HSV); it is zero where the picture is dark."""
     brightness = picture.max(axis=2).astype(np.float32)
     chroma = brightness - picture.min(axis=2)
     return np.where(brightness < DARK, 0, chroma / np.maximum(brightness, 1))

@@ -1,9 +1,9 @@
-"""The tiles of slides on disk, and the regions of slides that become bags.
+"""Tile files of slides, and the regions of slides that become bags.
 
-tiles/NAME.json              the slide, how it was tiled, and x, y of every tile in level-0 pixels
-tiles/thumbnails/NAME.png    tissue in full colour, each tile framed
+tiles/NAME.json              the slide, the tiling settings, and x, y of every tile in level-0 pixels
+tiles/thumbnails/NAME.png    overview with the tissue in full colour and a frame around each tile
 
-A bag is a whole slide, or a square region of it, for slides with several regions to label:
+A bag is a whole slide, or a square region of a slide, if its regions have different labels:
 
 NAME          all tiles of a slide
 NAME@X-Y      the tiles whose upper left corner is in the square at (X, Y), in level-0 pixels
@@ -23,8 +23,8 @@ from bagwise.errors import InputError
 from bagwise.io import MANIFEST, read_json, read_manifest, write_atomically
 
 KIND = "bagwise tiles"
-SETTINGS_KEY = "settings"  # of the JSON file
-MAX_SLIDE_SIDE = 1 << 40  # pixels: larger than any slide, and far from the limit of 64-bit integers
+SETTINGS_KEY = "settings"  # in the JSON file
+MAX_SLIDE_SIDE = 1 << 40  # pixels; larger than any slide, and far below the limit of 64-bit integers
 THUMBNAIL_SIDE = 1024
 FRAME_COLOUR = (20, 110, 60)
 
@@ -37,13 +37,13 @@ class TileFile(NamedTuple):
     path : Path
         The tile file.
     slide : Path
-        The slide.
+        The slide file.
     width, height : int
-        Size of the slide at level 0.
+        Size of the slide in level-0 pixels.
     mpp : float or None
-        Micrometres per pixel at level 0, where it is known.
+        Micrometres per pixel at level 0; None if it is unknown.
     size : int
-        Side of a tile in its own pixels.
+        Side of a tile in pixels.
     extent : int
         Side of a tile in level-0 pixels.
     positions : ndarray of shape (n, 2)
@@ -69,7 +69,7 @@ class TileFile(NamedTuple):
 
     @property
     def fingerprint(self) -> str:
-        """Hash of the tiles, by which their features are found."""
+        """Hash of the tiles, which is part of the name of their feature file."""
         geometry = json.dumps([self.width, self.height, self.size, self.extent]).encode()
         return hashlib.sha256(geometry + self.positions.astype("<i8").tobytes()).hexdigest()[:12]
 
@@ -80,11 +80,11 @@ def find_tiles(slide_path: Path, folder: Path, settings: TilingSettings) -> Tile
     Parameters
     ----------
     slide_path : Path
-        The slide.
+        The slide file.
     folder : Path
         The folder of tile files.
     settings : TilingSettings
-        The wanted tiles.
+        The tiling settings, which must be the same as before.
 
     Returns
     -------
@@ -110,18 +110,18 @@ def find_tiles(slide_path: Path, folder: Path, settings: TilingSettings) -> Tile
 
 
 def tile_to_file(slide_path: Path, folder: Path, settings: TilingSettings) -> TileFile:
-    """Tile a slide and write its thumbnail and its tile file.
+    """Tile a slide, and write its thumbnail and its tile file.
 
-    The tile file is written last, so that its existence shows that the slide is done.
+    The tile file is written last: if it exists, the slide is done.
 
     Parameters
     ----------
     slide_path : Path
-        The slide.
+        The slide file.
     folder : Path
         The folder to write to.
     settings : TilingSettings
-        The wanted tiles.
+        The tiling settings.
 
     Returns
     -------
@@ -150,7 +150,7 @@ def tile_to_file(slide_path: Path, folder: Path, settings: TilingSettings) -> Ti
 
 
 def render_tiles(slide: Slide, tiles: SlideTiles) -> Any:
-    """Render an overview as a Pillow image: the background is paler, and tiles are framed."""
+    """Return an overview as a Pillow image, with a paler background and a frame around each tile."""
     import PIL.Image
     import PIL.ImageDraw
 
@@ -177,6 +177,11 @@ def list_tiles(folder: str | Path) -> list[TileFile]:
     Returns
     -------
     list of TileFile
+
+    Raises
+    ------
+    InputError
+        If the folder contains no tile files, or one of them is damaged.
     """
     files = sorted(Path(folder).glob("*.json"))
     if not files:
@@ -219,16 +224,35 @@ def read_tiles(path: Path) -> TileFile:
     )
 
 
-def check_target(folder: Path) -> None:
-    """Reject an output folder with other contents than bags, which would be replaced."""
+def check_bags_folder(folder: Path) -> None:
+    """Raise an error if an output folder contains files other than bags, which would be replaced.
+
+    Parameters
+    ----------
+    folder : Path
+        The output folder; it may be empty or not exist.
+
+    Raises
+    ------
+    InputError
+        If the folder contains files that are not bags.
+    """
     if folder.is_dir() and any(folder.iterdir()):
         if not (folder / MANIFEST).is_file():
-            raise InputError(f"{folder} holds files that are not bags; choose another folder with --out")
+            raise InputError(f"{folder} contains files that are not bags; choose another folder with --out")
         read_manifest(folder, BAGS)
 
 
 class Region(NamedTuple):
-    """A future bag: its name, and the rows of its slide's tiles that belong to it."""
+    """A region of a slide that becomes a bag.
+
+    Attributes
+    ----------
+    name : str
+        Name of the bag.
+    rows : slice or ndarray of int
+        Indices of its tiles in the tile file.
+    """
 
     name: str
     rows: slice | np.ndarray
@@ -247,7 +271,7 @@ def split_into_regions(entry: TileFile, side: int | None = None) -> list[Region]
     Returns
     -------
     list of Region
-        The regions with tiles, row by row.
+        The regions that contain tiles, row by row.
 
     Raises
     ------
@@ -255,7 +279,7 @@ def split_into_regions(entry: TileFile, side: int | None = None) -> list[Region]
         If a region would be smaller than a tile.
     """
     if side is None:
-        return [Region(entry.name, slice(None))]  # a slice does not load the features, an array of rows would
+        return [Region(entry.name, slice(None))]  # indexing with an array would load the features
     if side < entry.extent:
         raise InputError(
             f"regions of {side} level-0 pixels are smaller than the tiles of {entry.path} ({entry.extent} level-0 "

@@ -1,6 +1,6 @@
-"""The image under a map: a whole slide, read through OpenSlide level by level, or a plain image.
+"""The image under a map: a whole slide, read with OpenSlide, or a plain image.
 
-A window is read in squares, so that a slide need not fit into memory; squares start at the nearest whole pixel.
+A window is read in squares, so that a slide need not fit in memory. The corner of a square is rounded to whole pixels.
 """
 
 import math
@@ -13,12 +13,12 @@ from bagwise.data.slides import IMAGE_SUFFIXES, SLIDE_SUFFIXES, Slide, read_imag
 from bagwise.errors import InputError
 from bagwise.explain.heatmaps.window import Window
 
-READ_AT_ONCE = 2048  # side of the largest square read from a level
+READ_AT_ONCE = 2048  # side of the largest square that is read, in pixels of the level
 WHITE = 255
 
 
 class Background(ABC):
-    """An image or slide with level-0 pixels; use it in a ``with`` block.
+    """An open image or slide, which is a context manager.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class Background(ABC):
     width, height : int
         Size in level-0 pixels.
     downsamples : tuple of float
-        Downsample factor of each level.
+        Downsampling factor of each level.
     """
 
     path: Path
@@ -51,7 +51,22 @@ class Background(ABC):
         return self.width, self.height
 
     def downsample(self, level: int) -> float:
-        """Return the number of level-0 pixels per pixel of a level, along one side."""
+        """Return the number of level-0 pixels per pixel of a level, along one side.
+
+        Parameters
+        ----------
+        level : int
+            Index of the level.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        InputError
+            If there is no such level.
+        """
         if not 0 <= level < len(self.downsamples):
             last = len(self.downsamples) - 1
             raise InputError(f"{self.path} has no level {level}; its levels are 0 to {last}")
@@ -59,10 +74,34 @@ class Background(ABC):
 
     @abstractmethod
     def read_square(self, x: int, y: int, extent: int, size: int) -> np.ndarray:
-        """Read the square of ``extent`` level-0 pixels at (x, y), resized to (size, size, 3); white outside."""
+        """Read a square region; pixels outside the image are white.
+
+        Parameters
+        ----------
+        x, y : int
+            Upper left corner in level-0 pixels.
+        extent : int
+            Side of the region in level-0 pixels.
+        size : int
+            Side of the result in pixels.
+
+        Returns
+        -------
+        ndarray of uint8 of shape (size, size, 3)
+        """
 
     def read_window(self, window: Window) -> np.ndarray:
-        """Read a window as a (rows, columns, 3) array of uint8."""
+        """Read a window.
+
+        Parameters
+        ----------
+        window : Window
+            The rectangle and its resolution.
+
+        Returns
+        -------
+        ndarray of uint8 of shape (rows, columns, 3)
+        """
         picture = np.empty((window.rows, window.columns, 3), dtype=np.uint8)
         side = min(self._choose_side(window.downsample), max(window.rows, window.columns))
         for top in range(0, window.rows, side):
@@ -75,7 +114,7 @@ class Background(ABC):
         return picture
 
     def _choose_side(self, downsample: float) -> int:
-        """Return the side, in pixels of the window, of the squares that are read at once."""
+        """Return the side of the squares that are read, in pixels of the window."""
         level = max((factor for factor in self.downsamples if factor <= downsample), default=1.0)
         return max(1, math.floor(READ_AT_ONCE * level / downsample))
 

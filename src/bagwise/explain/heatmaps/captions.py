@@ -11,10 +11,15 @@ from matplotlib.figure import Figure
 from bagwise.explain.heatmaps.scales import ColourMap, Scaled, apply_colours
 from bagwise.figures import use_style
 
-MIN_WIDTH = 420  # pixels; a narrower picture is padded with white, so that its caption can be read
-NOMINAL_WIDTH = 1000  # pixels; in wider pictures the text is enlarged in proportion
+MIN_WIDTH = 420  # pixels; a narrower picture is padded with white, so that the caption is readable
+NOMINAL_WIDTH = 1000  # pixels; in wider pictures the text is larger in proportion
 NOMINAL_DPI = 100
-LETTER_WIDTH, LINE_HEIGHT, BAR_HEIGHT, MARGIN = 0.075, 0.2, 0.5, 0.1  # inches; the bar with its tick labels
+LETTER_WIDTH, LINE_HEIGHT, BAR_HEIGHT, MARGIN = (
+    0.075,
+    0.2,
+    0.5,
+    0.1,
+)  # inches; BAR_HEIGHT includes the tick labels
 
 
 class Caption(NamedTuple):
@@ -30,7 +35,7 @@ class Caption(NamedTuple):
 
 
 def add_caption(picture: np.ndarray, caption: Caption, colours: ColourMap) -> np.ndarray:
-    """Return the picture, pixel by pixel, with its caption and a colour bar below."""
+    """Return the picture with its caption and a colour bar below; the pixels of the picture are unchanged."""
     width = max(picture.shape[1], MIN_WIDTH)
     padding = np.full((picture.shape[0], width - picture.shape[1], 3), 255, np.uint8)
     return np.concatenate([np.concatenate([picture, padding], axis=1), _render_caption(width, caption, colours)])
@@ -56,7 +61,7 @@ def _render_caption(width: int, caption: Caption, colours: ColourMap) -> np.ndar
 
 
 def _add_colour_bar(figure: Figure, inches: tuple[float, float], scaled: Scaled, colours: ColourMap) -> None:
-    """Add all colours, with the values at the ends, and zero in the middle if the values are signed."""
+    """Add a colour bar, with the values at its ends, and zero in the middle if the values are signed."""
     width, height = inches
     bar = min(width - 2 * MARGIN, 3.5)
     axes = figure.add_axes((MARGIN / width, (MARGIN + 0.2) / height, bar / width, 0.16 / height))

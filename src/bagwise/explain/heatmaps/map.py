@@ -32,10 +32,10 @@ class MapLayer(NamedTuple):
         One value per tile.
     name : str
         Name for the caption, for example "weight".
-    class_name : str or None, default None
+    class_name : str or None, default=None
         Class that the values belong to; None if they belong to no class.
-    signed : bool, default False
-        Whether values are for or against the class, as contributions are.
+    signed : bool, default=False
+        Whether negative values are evidence against the class, as for contributions.
     """
 
     values: np.ndarray
@@ -44,7 +44,18 @@ class MapLayer(NamedTuple):
     signed: bool = False
 
     def scale_values(self, scale: str) -> Scaled:
-        """Apply a scale: "paper", "raw", "rank" or "log"."""
+        """Scale the values.
+
+        Parameters
+        ----------
+        scale : {"paper", "raw", "rank", "log"}
+            Name of the scale.
+
+        Returns
+        -------
+        Scaled
+            The scaled values and the ends of the scale.
+        """
         return apply_signed_scale(self.values, scale) if self.signed else apply_scale(self.values, scale)
 
 
@@ -53,20 +64,20 @@ class MapStyle(NamedTuple):
 
     Attributes
     ----------
-    scale : str, default "paper"
-        "paper", "raw", "rank" or "log"; values are scaled before overlapping tiles are averaged.
-    colour_map : str or None, default None
-        Name of a matplotlib colour map; None for cividis, or RdBu_r if the values are signed.
-    opacity : float, default 0.5
+    scale : {"paper", "raw", "rank", "log"}, default="paper"
+        Scale of the values, which is applied before overlapping tiles are averaged.
+    colour_map : str or None, default=None
+        Name of a matplotlib colour map; None means cividis, or RdBu_r if the values are signed.
+    opacity : float, default=0.5
         Opacity of the map, from 0 to 1.
-    threshold : float or None, default None
-        Minimum scaled value shown; for signed values, the minimum magnitude. None shows all.
-    blur : float, default 0.0
-        Standard deviation of a Gaussian blur in level-0 pixels.
-    downsample : float or None, default None
-        Level-0 pixels per pixel of the map; None for a picture of at most 2048 × 2048 pixels.
-    region : tuple of int or None, default None
-        x, y, width and height in level-0 pixels; None for the whole slide.
+    threshold : float or None, default=None
+        Smallest scaled value that is shown; for signed values, the smallest magnitude. None shows all values.
+    blur : float, default=0.0
+        Standard deviation of a Gaussian blur in level-0 pixels; 0 disables it.
+    downsample : float or None, default=None
+        Level-0 pixels per pixel of the map; None chooses it so that the longer side has at most 2048 pixels.
+    region : tuple of int or None, default=None
+        x, y, width and height in level-0 pixels; None means the whole slide.
     """
 
     scale: str = "paper"
@@ -92,7 +103,7 @@ def render_map(background: Background, tiles: TileGrid, layer: MapLayer, style: 
         Positions and size of the tiles.
     layer : MapLayer
         The values of the tiles.
-    style : MapStyle
+    style : MapStyle, default=MapStyle()
         Scale, colours, opacity and region of the map.
 
     Returns
@@ -108,7 +119,7 @@ def render_map(background: Background, tiles: TileGrid, layer: MapLayer, style: 
 
 
 def save_picture(path: Path, pixels: np.ndarray) -> Path:
-    """Write pixels as a PNG.
+    """Write pixels to a PNG file.
 
     Parameters
     ----------
@@ -135,7 +146,7 @@ def save_top_tiles(folder: Path, background: Background, tiles: TileGrid, values
     Parameters
     ----------
     folder : Path
-        Folder to write; an earlier folder of top tiles is replaced, any other is rejected.
+        Folder to write to. An earlier folder of top tiles is replaced; a folder with other contents raises an error.
     background : Background
         The image or slide.
     tiles : TileGrid
@@ -162,7 +173,7 @@ def save_top_tiles(folder: Path, background: Background, tiles: TileGrid, values
 
 
 def select_top(values: np.ndarray, count: int) -> np.ndarray:
-    """Return the indices of the highest values, highest first; ties are in the order of the tiles.
+    """Return the indices of the highest values, highest first; equal values are in the order of the tiles.
 
     >>> select_top(np.array([0.1, 0.5, 0.4, 0.5]), 3).tolist()
     [1, 3, 2]
@@ -172,7 +183,7 @@ def select_top(values: np.ndarray, count: int) -> np.ndarray:
 
 
 def read_tile_picture(background: Background, tiles: TileGrid, tile: int) -> np.ndarray:
-    """Read the pixels of one tile, at full resolution up to 512 × 512 pixels.
+    """Read the pixels of one tile, at full resolution or downsampled to 512 × 512 pixels.
 
     Parameters
     ----------

@@ -1,9 +1,11 @@
-"""A map over an image, and patches painted at their positions.
+"""Overlay of a map on an image, and patches painted at their positions.
 
-overlay   pixel = (1 − opacity) · image + opacity · colour        the image is unchanged where there is no tile
-patches   pixel = factor · patch        panels (b) to (e) of the figures of Ilse et al. 2018:
+    overlay   pixel = (1 − opacity) · image + opacity · colour        where there is a tile; else pixel = image
+    patches   pixel = factor · patch
 
-(b) 1        (c) 1 for a key instance, else 0        (d) a′        (e) s′        v′ = (v − min v)/(max v − min v)
+The factors in panels (b) to (e) of the figures of Ilse et al. 2018, with v′ = (v − min v)/(max v − min v), are:
+
+    (b) 1        (c) 1 for a key instance, else 0        (d) a′, the weight        (e) s′, the score
 """
 
 import numpy as np
@@ -30,15 +32,15 @@ def overlay_map(
     Parameters
     ----------
     image : ndarray of shape (height, width, 3)
-        The window that the map was made for, as uint8.
+        The same window of the image as that of the map, as uint8.
     heatmap : Heatmap
         Scaled values; NaN where there is no tile.
     colours : ColourMap
         The colour map.
-    opacity : float, default 0.5
+    opacity : float, default=0.5
         Opacity of the map, from 0 to 1.
-    threshold : float, optional
-        Minimum scaled value shown; for signed values, the minimum magnitude. By default every tile is shown.
+    threshold : float or None, default=None
+        Smallest scaled value that is shown; for signed values, the smallest magnitude. None shows all values.
 
     Returns
     -------
@@ -68,7 +70,9 @@ def _blend(pixels: np.ndarray, values: np.ndarray, colours: ColourMap, opacity: 
 def paint_patches(
     patches: np.ndarray, positions: np.ndarray, factors: np.ndarray, width: int, height: int
 ) -> np.ndarray:
-    """Paint every patch, multiplied by its factor, on black; where patches overlap, the largest factor is visible.
+    """Paint patches, multiplied by their factors, on a black background.
+
+    Where patches overlap, the patch with the largest factor is visible.
 
     Parameters
     ----------
@@ -96,7 +100,7 @@ def paint_patches(
 
 
 def cut_patches(image: np.ndarray, positions: np.ndarray, side: int) -> np.ndarray:
-    """Cut squares from an image; outside the image they are white.
+    """Cut squares from an image; pixels outside the image are white.
 
     Parameters
     ----------

@@ -1,7 +1,8 @@
-"""The picture of a bag, found by its name in a folder of slides or images, or among the files of a dataset.
+"""The picture of a bag, found by the name of the bag in a folder of slides or images, or in a data set.
 
-A bag's name is never made part of a path. Instead, the files are listed and the name is compared with the path in the
-folder, the path without suffix, the file name, and the file name without suffix; the first rule that matches decides.
+The name of a bag is never used as part of a path. Instead, the files are listed, and the name is compared with the path
+in the folder, the path without suffix, the file name, and the file name without suffix; the first rule with a match is
+used.
 """
 
 from collections.abc import Mapping
@@ -13,18 +14,18 @@ from bagwise.data.slides import IMAGE_SUFFIXES, SLIDE_SUFFIXES
 from bagwise.errors import InputError
 
 SUFFIXES = frozenset((*SLIDE_SUFFIXES, *IMAGE_SUFFIXES))
-DATASETS = {"colon-cancer": "colon-cancer", "breast-cancer": "breast-cancer"}  # datasets whose bags are images
+DATASETS = {"colon-cancer": "colon-cancer", "breast-cancer": "breast-cancer"}  # data sets whose bags are images
 
 
 class PictureFolder:
-    """Picture files by name.
+    """The picture files of a folder or data set, by name.
 
     Parameters
     ----------
     files : mapping of str to Path
         Files by their path in the folder, with / as separator.
     source : str
-        Name of the folder or dataset, for messages.
+        Name of the folder or data set, for error messages.
     """
 
     def __init__(self, files: Mapping[str, Path], source: str) -> None:
@@ -33,7 +34,22 @@ class PictureFolder:
 
     @classmethod
     def of_folder(cls, folder: str | Path) -> "PictureFolder":
-        """List the slides and images in a folder and below; links that lead out of it are ignored."""
+        """Return the slides and images of a folder and its subfolders; links to files outside are ignored.
+
+        Parameters
+        ----------
+        folder : str or Path
+            The folder.
+
+        Returns
+        -------
+        PictureFolder
+
+        Raises
+        ------
+        InputError
+            If the folder does not exist.
+        """
         folder = Path(folder)
         if not folder.is_dir():
             raise InputError(f"{folder} is not a folder; give the folder of the slides or images")
@@ -44,13 +60,39 @@ class PictureFolder:
 
     @classmethod
     def of_dataset(cls, name: str) -> "PictureFolder":
-        """List the images of a dataset whose bags are images."""
-        name = choose_by_name(name, DATASETS, "image dataset")
+        """Return the images of a data set whose bags are images.
+
+        Parameters
+        ----------
+        name : {"colon-cancer", "breast-cancer"}
+            Name of the data set.
+
+        Returns
+        -------
+        PictureFolder
+        """
+        name = choose_by_name(name, DATASETS, "image data set")
         files = {key: path for key, path in locate_files(name).items() if path.suffix.lower() in SUFFIXES}
         return cls({f"{PurePosixPath(key).name}{path.suffix}": path for key, path in files.items()}, name)
 
     def find(self, name: str) -> Path | None:
-        """Return the picture of a bag, or of the slide that the bag is a region of; None if there is none."""
+        """Find the picture of a bag, or of the slide if the bag is a region of a slide.
+
+        Parameters
+        ----------
+        name : str
+            Name of the bag.
+
+        Returns
+        -------
+        Path or None
+            None if there is no picture.
+
+        Raises
+        ------
+        InputError
+            If there are several pictures.
+        """
         found = self._match(name) or self._match(name.rpartition("@")[0])  # NAME@X-Y is a square of the slide NAME
         if len(found) > 1:
             some = ", ".join(found[:3])
@@ -60,7 +102,22 @@ class PictureFolder:
         return self.files[found[0]] if found else None
 
     def get(self, name: str) -> Path:
-        """Return the picture of a bag; raise InputError if there is none."""
+        """Return the picture of a bag, like ``find``, but raise an error if there is none.
+
+        Parameters
+        ----------
+        name : str
+            Name of the bag.
+
+        Returns
+        -------
+        Path
+
+        Raises
+        ------
+        InputError
+            If there are no pictures or several.
+        """
         found = self.find(name)
         if found is None:
             raise InputError(
@@ -70,7 +127,7 @@ class PictureFolder:
         return found
 
     def _match(self, name: str) -> list[str]:
-        """Return the files that match a name by the first rule that matches any."""
+        """Return the files that match a name under the first rule with a match."""
         for key in (str, _without_suffix, _file_name, lambda path: _file_name(_without_suffix(path))):
             found = [path for path in self.files if key(path) == name]
             if found:
@@ -79,7 +136,7 @@ class PictureFolder:
 
 
 def _is_picture(file: Path, folder: Path) -> bool:
-    """Return whether a file has a picture suffix, is not hidden, and is really inside the folder."""
+    """Return whether a file has a picture suffix, is not hidden, and is inside the folder after resolving links."""
     hidden = any(part.startswith(".") for part in file.relative_to(folder).parts)
     inside = file.is_file() and file.resolve().is_relative_to(folder.resolve())
     return file.suffix.lower() in SUFFIXES and not hidden and inside

@@ -1,9 +1,9 @@
 """A raster of the values of tiles: each pixel is the mean of the tiles on it, weighted by the area they cover.
 
-    m(p) = Σₖ cₖ(p) vₖ / Σₖ cₖ(p)        cₖ(p): the area that tile k shares with pixel p
+    m(p) = Σₖ cₖ(p) vₖ / Σₖ cₖ(p)        cₖ(p): area of pixel p that tile k covers
 
-Overlapping tiles are averaged, and no tile is lost, however coarse the map. Sums are computed without differences, so
-that the smallest weight keeps its digits next to the largest.
+Overlapping tiles are averaged, and every tile contributes at any resolution of the map. Sums are computed without
+subtractions, so that small weights keep their precision next to large ones.
 """
 
 import math
@@ -17,10 +17,10 @@ from bagwise.errors import InputError
 from bagwise.explain.heatmaps.scales import check_values
 from bagwise.explain.heatmaps.window import Window, check_positions
 
-ROUNDING = 1e-6  # a share of a pixel's side below this is a rounding error
-VALUES_AT_ONCE = 1 << 20  # added at once
-PIXELS_AT_ONCE = 1 << 23  # summed at once, in float64
-TRUNCATE = 4.0  # standard deviations at which a blur is cut off
+ROUNDING = 1e-6  # overlaps below this share of the side of a pixel are rounding errors
+VALUES_AT_ONCE = 1 << 20  # number of values added in one call
+PIXELS_AT_ONCE = 1 << 23  # number of pixels per strip, which is summed in float64
+TRUNCATE = 4.0  # standard deviations at which the Gaussian filter is truncated
 MAX_BLUR = 100  # standard deviation, in pixels of the map
 
 
@@ -43,10 +43,10 @@ class Heatmap(NamedTuple):
 
 
 class _Coverage(NamedTuple):
-    """Along one axis: the first pixel that each tile touches, and the shares that it covers of it and of the next."""
+    """Along one axis: the first pixel that each tile covers, and the covered shares of this and the next pixels."""
 
     first: np.ndarray  # (n,)
-    shares: np.ndarray  # (n, maximum number of pixels that a tile touches)
+    shares: np.ndarray  # (n, maximum number of pixels that a tile covers)
 
 
 def rasterise(
@@ -64,8 +64,8 @@ def rasterise(
         Side of a tile in level-0 pixels.
     window : Window
         The part of the slide to rasterise.
-    blur : float, default 0.0
-        Standard deviation of a Gaussian blur in level-0 pixels; pixels without a tile stay empty.
+    blur : float, default=0.0
+        Standard deviation of a Gaussian blur in level-0 pixels; pixels without a tile remain NaN.
 
     Returns
     -------
@@ -81,7 +81,7 @@ def rasterise(
     check_real_number("tile size", tile_size, above=0)
     check_positions(positions, window.slide)
     deviation = _convert_blur(blur, window)
-    margin = math.ceil(TRUNCATE * deviation)  # so that blurring a region gives that region of the blurred map
+    margin = math.ceil(TRUNCATE * deviation)  # so that a blurred region is equal to that region of the blurred map
     starts = (positions - (window.x, window.y)) / window.downsample + margin
     shape = (window.rows + 2 * margin, window.columns + 2 * margin)
     pixels = _blur(_average_tiles(values, starts, tile_size / window.downsample, shape), deviation)
@@ -101,7 +101,7 @@ def _convert_blur(blur: float, window: Window) -> float:
 
 
 def _average_tiles(values: np.ndarray, starts: np.ndarray, side: float, shape: tuple[int, int]) -> np.ndarray:
-    """Average squares, whose corners and side are given in pixels of the map, strip by strip."""
+    """Average tiles strip by strip; their corners and side are given in pixels of the map."""
     pixels = np.empty(shape, dtype=np.float32)
     height = max(1, PIXELS_AT_ONCE // shape[1])
     for top in range(0, shape[0], height):
@@ -128,21 +128,21 @@ def _compute_coverage(starts: np.ndarray, side: float, length: int) -> _Coverage
 
 
 def _add_row(sums: np.ndarray, areas: np.ndarray, across: _Coverage, down: _Coverage, values: np.ndarray) -> None:
-    """Add one row of pixels of every tile: the area that it covers, and that area times the value of the tile."""
+    """Add one row of pixels of every tile: the covered area, and that area times the value of the tile."""
     columns = np.arange(across.shares.shape[1])
     present = np.flatnonzero(down.shares)
     step = max(1, VALUES_AT_ONCE // len(columns))
     for start in range(0, len(present), step):
         tiles = present[start : start + step]
         shared = across.shares[tiles] * down.shares[tiles, None]
-        pixels = np.minimum(across.first[tiles, None] + columns, sums.shape[1] - 1)  # pixels outside have no share
+        pixels = np.minimum(across.first[tiles, None] + columns, sums.shape[1] - 1)  # shares outside are zero
         indices = (down.first[tiles, None] * sums.shape[1] + pixels).ravel()
         np.add.at(areas.reshape(-1), indices, shared.ravel())
         np.add.at(sums.reshape(-1), indices, (shared * values[tiles, None]).ravel())
 
 
 def _blur(pixels: np.ndarray, deviation: float) -> np.ndarray:
-    """Average over neighbours that have a value, so that the map does not fade at the border of the tissue."""
+    """Blur the map; only pixels with a value are averaged, so that it does not fade at the border of the tissue."""
     if deviation == 0:
         return pixels
     present = np.isfinite(pixels)

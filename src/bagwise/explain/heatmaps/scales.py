@@ -5,7 +5,7 @@
     rank    the share of the other values that are below v
     log     1 + log₁₀(v / max v)/4, and 0 for values four or more decades below the maximum
 
-Signed values are scaled by their magnitude, with zero included among the magnitudes, so that zero stays zero. The
+Signed values are scaled by their magnitude. Zero is included among the magnitudes, so that zero is mapped to zero. The
 default colour maps have perceptually even steps and are readable with colour vision deficiency; for signed values the
 middle is neutral.
 """
@@ -23,25 +23,25 @@ from bagwise.errors import InputError
 from bagwise.figures import COLOUR_MAP
 
 DECADES = 4
-DIVERGING = "RdBu_r"  # blue against, red for; from ColorBrewer, readable with colour vision deficiency
+DIVERGING = "RdBu_r"  # blue: against the class, red: for it; readable with colour vision deficiency (ColorBrewer)
 STEPS = 257  # odd, so that zero is exactly in the middle
 
 
 class Scaled(NamedTuple):
-    """Values on a scale, and the values at its ends.
+    """Scaled values, and the original values at the ends of the scale.
 
     Attributes
     ----------
     values : ndarray of shape (n,)
-        float64 from 0 to 1, or from −1 to 1 if signed.
+        Scaled values (float64) from 0 to 1, or from −1 to 1 if signed.
     low : float
-        The value mapped to 0, or to −1 if signed.
+        The original value that is mapped to 0, or to −1 if signed.
     high : float
-        The value mapped to 1.
+        The original value that is mapped to 1.
     signed : bool
         Whether the scale is signed.
     caption : str
-        Name of the scale for a caption, for example "rank scale".
+        Name of the scale in captions, for example "rank scale".
     """
 
     values: np.ndarray
@@ -52,7 +52,7 @@ class Scaled(NamedTuple):
 
 
 class Scale(NamedTuple):
-    """A scale: its name in a caption, its function, and the value that it maps to 0."""
+    """A scale: its name in captions, its function, and a function that returns the value it maps to 0."""
 
     caption: str
     transform: Callable[[np.ndarray], np.ndarray]
@@ -60,7 +60,7 @@ class Scale(NamedTuple):
 
 
 def rescale(values: np.ndarray) -> np.ndarray:
-    """Rescale values to the range from 0 to 1; all ones if they are equal.
+    """Rescale values to the range from 0 to 1; if all values are equal, all results are 1.
 
     Parameters
     ----------
@@ -87,14 +87,14 @@ def _scale_raw(values: np.ndarray) -> np.ndarray:
 
 
 def _scale_ranks(values: np.ndarray) -> np.ndarray:
-    """Equal values share their rank; if all are equal it is 1, as on the paper's scale."""
+    """Return ranks from 0 to 1; equal values have the same rank, which is 1 if all are equal, as in ``rescale``."""
     below = np.searchsorted(np.sort(values), values, side="left")
     return below / (len(values) - 1) if below.any() else np.ones(len(values))
 
 
 def _scale_log(values: np.ndarray) -> np.ndarray:
     _check_not_negative(values, "log")
-    with np.errstate(divide="ignore"):  # the logarithm of zero is below every decade
+    with np.errstate(divide="ignore"):  # log(0) = −∞ is clipped to 0
         return np.clip(1 + np.log10(values / (values.max() or 1)) / DECADES, 0, 1)
 
 
@@ -113,13 +113,18 @@ def apply_scale(values: np.ndarray, scale: str) -> Scaled:
     ----------
     values : ndarray of shape (n,)
         Finite values.
-    scale : str
-        "paper", "raw", "rank" or "log".
+    scale : {"paper", "raw", "rank", "log"}
+        Name of the scale.
 
     Returns
     -------
     Scaled
         The scaled values and the ends of the scale.
+
+    Raises
+    ------
+    InputError
+        If a value is not finite, or is negative on the scale "raw" or "log".
 
     Examples
     --------
@@ -137,19 +142,24 @@ def apply_scale(values: np.ndarray, scale: str) -> Scaled:
 
 
 def apply_signed_scale(values: np.ndarray, scale: str) -> Scaled:
-    """Map signed values such as contributions to the range from −1 to 1; zero stays zero.
+    """Map signed values such as contributions to the range from −1 to 1; zero is mapped to zero.
 
     Parameters
     ----------
     values : ndarray of shape (n,)
         Finite values.
-    scale : str
-        "paper", "raw", "rank" or "log".
+    scale : {"paper", "raw", "rank", "log"}
+        Name of the scale.
 
     Returns
     -------
     Scaled
         The scaled values and the ends of the scale.
+
+    Raises
+    ------
+    InputError
+        If a value is not finite.
 
     Examples
     --------
@@ -159,7 +169,7 @@ def apply_signed_scale(values: np.ndarray, scale: str) -> Scaled:
     chosen, values = choose_by_name(scale, SCALES, "scale"), check_values(values)
     magnitudes = np.append(np.abs(values), 0.0)
     largest = float(magnitudes.max())
-    same_as_raw = canonicalize_name(scale) == "paper"  # as the smallest magnitude is zero
+    same_as_raw = canonicalize_name(scale) == "paper"  # because the smallest magnitude is zero
     return Scaled(
         values=np.sign(values) * chosen.transform(magnitudes)[:-1],
         low=-largest,
@@ -170,7 +180,7 @@ def apply_signed_scale(values: np.ndarray, scale: str) -> Scaled:
 
 
 def check_values(values: np.ndarray) -> np.ndarray:
-    """Return the values of tiles as float64; raise InputError if they cannot be shown."""
+    """Return the values of tiles as float64; raise an error if their shape is wrong or one is not finite."""
     values = np.asarray(values, dtype=np.float64)
     if values.ndim != 1 or not len(values):
         raise InputError(f"values must have shape (n_tiles,) with at least one tile, got {values.shape}")
@@ -205,14 +215,19 @@ def choose_colour_map(signed: bool, name: str | None = None) -> ColourMap:
     Parameters
     ----------
     signed : bool
-        Whether it is for signed values.
-    name : str, optional
-        Name of the colour map; by default cividis, or RdBu_r for signed values.
+        Whether the values are signed.
+    name : str or None, default=None
+        Name of the colour map; None means cividis, or RdBu_r for signed values.
 
     Returns
     -------
     ColourMap
         The colour map and its lowest value.
+
+    Raises
+    ------
+    InputError
+        If the name is unknown.
     """
     name = name or (DIVERGING if signed else COLOUR_MAP)
     if name not in matplotlib.colormaps:
@@ -226,7 +241,7 @@ def apply_colours(values: np.ndarray, colours: ColourMap) -> np.ndarray:
     Parameters
     ----------
     values : ndarray of any shape
-        Scaled values; NaN becomes black, which the caller is expected to hide.
+        Scaled values; NaN becomes black.
     colours : ColourMap
         The colour map.
 

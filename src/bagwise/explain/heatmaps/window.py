@@ -1,6 +1,6 @@
-"""The tiles of a bag, and the part of a slide or image that is rendered: one pixel grid for the image and for the map.
+"""The tiles of a bag, and the window of a slide or image that is rendered; image and map have the same pixel grid.
 
-pixel (row, column) is the square of level-0 pixels that starts at (x + column · downsample, y + row · downsample)
+pixel (row, column)  =  square of side downsample at (x + column · downsample, y + row · downsample)
 """
 
 import math
@@ -31,7 +31,7 @@ class TileGrid(NamedTuple):
 
 
 class Window(NamedTuple):
-    """A rectangle of a slide in level-0 pixels, rendered at one pixel per ``downsample`` × ``downsample`` of them.
+    """A rectangle of a slide in level-0 pixels, and the resolution at which it is rendered.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Window(NamedTuple):
     width, height : int
         Size of the rectangle.
     downsample : float
-        Level-0 pixels per pixel, along one side.
+        Level-0 pixels per rendered pixel, along one side.
     """
 
     slide: tuple[int, int]
@@ -97,16 +97,16 @@ def get_tile_grid(bag: Bags) -> TileGrid:
 def make_window(
     slide: tuple[int, int], downsample: float | None = None, region: tuple[int, int, int, int] | None = None
 ) -> Window:
-    """Return a window on a slide, or on a region of it.
+    """Return the window of a slide, or of a region of it.
 
     Parameters
     ----------
     slide : tuple of int
         Width and height of the slide in level-0 pixels.
-    downsample : float, optional
-        Level-0 pixels per pixel, at least 1; by default the longer side has 2048 pixels, or fewer if it is smaller.
-    region : tuple of int, optional
-        x, y, width and height in level-0 pixels; by default the whole slide.
+    downsample : float or None, default=None
+        Level-0 pixels per rendered pixel, at least 1; None chooses it so that the longer side has at most 2048 pixels.
+    region : tuple of int or None, default=None
+        x, y, width and height in level-0 pixels; None means the whole slide.
 
     Returns
     -------
@@ -116,7 +116,7 @@ def make_window(
     Raises
     ------
     InputError
-        If the region is not inside the slide, or the picture would be too large.
+        If the region is not inside the slide, the downsample is below 1, or the picture would be too large.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def check_positions(positions: np.ndarray, slide: tuple[int, int]) -> None:
     Raises
     ------
     InputError
-        If a tile starts outside; the message names the first one.
+        If a tile starts outside the slide; the message names the first one.
     """
     inside = np.isfinite(positions) & (positions >= 0) & (positions < np.array(slide))
     if not inside.all():

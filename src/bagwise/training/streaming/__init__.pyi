@@ -1,5 +1,5 @@
 __all__ = [
-    "PIECE",
+    "ROWS_PER_PIECE",
     "MemoryBudget",
     "RowCollector",
     "cut_pieces",
@@ -11,6 +11,6 @@ __all__ = [
 ]
 
 from .gradient import stream_scores
-from .memory import PIECE, MemoryBudget, resolve_memory
+from .memory import ROWS_PER_PIECE, MemoryBudget, resolve_memory
 from .pieces import RowCollector, cut_pieces, get_additive_pooling, is_streamable
 from .prediction import stream_prediction
