@@ -77,7 +77,7 @@ def objective(kernel, labels, coefficients, intercept):
 
 def peer_of_instances(bags, gamma, bounds):
     """Return the scores of all instances and the objective of mi-SVM."""
-    kernel, positive = rbf_kernel(bags.instances, gamma=gamma), bags.labels[bags.owners] == 1
+    kernel, positive = rbf_kernel(bags.instances, gamma=gamma), bags.labels[bags.bag_indices] == 1
     guess = np.where(positive, 1, -1)
     while True:
         coefficients, intercept = separate(kernel, guess, bounds)
@@ -94,7 +94,7 @@ def peer_of_instances(bags, gamma, bounds):
 def peer_of_witnesses(bags, gamma, bounds):
     """Return the scores of all instances and the objective of MI-SVM."""
     kernel = rbf_kernel(bags.instances, gamma=gamma)
-    negative = np.flatnonzero(bags.labels[bags.owners] == 0)
+    negative = np.flatnonzero(bags.labels[bags.bag_indices] == 0)
     own = [np.arange(bags.offsets[bag], bags.offsets[bag + 1]) for bag in np.flatnonzero(bags.labels == 1)]
     labels = np.repeat([-1, 1], [len(negative), len(own)])
     to_points = np.column_stack([kernel[:, negative], *(kernel[:, rows].mean(axis=1) for rows in own)])
@@ -129,9 +129,9 @@ def musk(name, n_instances=None):
     """Return standardised bags; instances are removed from the largest bags until ``n_instances`` are left."""
     bags = load_dataset(name)
     rows = fit_scaling(bags.instances, True).rows(bags.instances)
-    ranks = np.arange(bags.n_instances) - bags.offsets[bags.owners]
+    ranks = np.arange(bags.n_instances) - bags.offsets[bags.bag_indices]
     kept = np.sort(np.argsort(ranks, kind="stable")[:n_instances])
-    offsets = np.append(0, np.bincount(bags.owners[kept]).cumsum())
+    offsets = np.append(0, np.bincount(bags.bag_indices[kept]).cumsum())
     return Bags(rows[kept], offsets, labels=bags.labels)
 
 

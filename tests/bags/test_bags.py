@@ -58,7 +58,7 @@ def test_bags_have_the_sizes_and_rows_they_were_built_from():
     bags = make_bags([2, 1, 3])
     assert (len(bags), bags.n_bags, bags.n_instances, bags.shape, bags.instance_shape) == (3, 3, 6, (3,), (2,))
     assert bags.sizes.tolist() == [2, 1, 3]
-    assert bags.owners.tolist() == [0, 0, 1, 2, 2, 2]
+    assert bags.bag_indices.tolist() == [0, 0, 1, 2, 2, 2]
     assert [bag.tolist() for bag in bags] == [part["instances"] for part in as_list(bags)]
 
 

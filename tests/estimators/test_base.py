@@ -22,7 +22,7 @@ def test_fit_accepts_bags_lists_and_object_arrays_with_the_same_result():
         np.testing.assert_array_equal(make_model().fit(form, LABELS).predict_proba(form), expected)
 
 
-def test_fit_takes_each_row_of_a_2d_array_as_a_bag_of_one_instance():
+def test_fit_treats_each_row_of_a_2d_array_as_a_bag_of_one_instance():
     rows = np.random.default_rng(1).normal(size=(8, 3))
     labels = [0, 1] * 4
     singletons = Bags(rows, np.arange(9))
@@ -40,8 +40,8 @@ def test_predict_returns_labels_of_the_training_type(labels):
     np.testing.assert_allclose(model.predict_proba(BAGS).sum(axis=1), 1)
 
 
-def test_fit_rejects_wrong_input_with_what_is_needed():
-    with pytest.raises(InputError, match="y holds 2 labels for 6 bags"):
+def test_fit_rejects_invalid_labels_and_seeds():
+    with pytest.raises(InputError, match="y has 2 labels for 6 bags"):
         make_model().fit(BAGS, LABELS[:2])
     with pytest.raises(InputError, match="one class only"):
         make_model().fit(BAGS, ["no"] * 6)
@@ -63,12 +63,12 @@ def test_predict_rejects_features_of_another_extractor_even_at_the_same_width(tm
     model = make_model().fit(packed, LABELS)
     model.save(tmp_path / "model")
     for known in (model, BagClassifier.load(tmp_path / "model")):
-        with pytest.raises(InputError, match="features of 'uni', the model was trained on those of 'resnet50'"):
+        with pytest.raises(InputError, match="features of 'uni', but the model was trained on features of 'resnet50'"):
             known.predict(Bags.from_list(BAGS, extractor="uni"))
         assert len(known.predict(Bags.from_list(BAGS))) == 6
 
 
-def test_random_state_accepts_a_random_state_of_numpy():
+def test_random_state_accepts_a_numpy_random_state():
     models = [make_model().set_params(random_state=np.random.RandomState(3)).fit(BAGS, LABELS) for _ in range(2)]
     np.testing.assert_array_equal(models[0].predict_proba(BAGS), models[1].predict_proba(BAGS))
     assert models[0].seed_ == models[1].seed_

@@ -26,8 +26,8 @@ def score_zero(training, held_out):
 
 
 @pytest.mark.parametrize("folds", [1, -2, 2.5, "three", True, None])
-def test_check_folds_rejects_what_is_not_a_number_of_folds(folds):
-    with pytest.raises(InputError, match=r"calibration is .*; it must be the number of folds, 2 or more"):
+def test_check_folds_rejects_invalid_numbers_of_folds(folds):
+    with pytest.raises(InputError, match=r"calibration is .*; it must be a number of folds, 2 or more"):
         check_folds(folds)
 
 
@@ -45,12 +45,12 @@ def test_compute_held_out_scores_scores_every_bag_once_and_never_in_training():
     np.testing.assert_array_equal(scores[:, 0], rows)
 
 
-def test_compute_held_out_scores_returns_none_for_a_class_too_rare_to_hold_out():
+def test_compute_held_out_scores_returns_empty_arrays_if_a_class_is_too_rare():
     rows, _ = compute_held_out_scores(score_zero, np.array([0, 0, 0, 1]), None, 3, seed=1)
     assert len(rows) == 0
 
 
-def test_compute_held_out_scores_uses_fewer_folds_or_none_for_few_groups():
+def test_compute_held_out_scores_uses_fewer_or_no_folds_if_there_are_few_groups():
     targets, groups = np.array([0, 1] * 4), np.array(list("aaaabbbb"))
     rows, _ = compute_held_out_scores(score_zero, targets, groups, 3, seed=1)
     assert sorted(rows) == list(range(8))
@@ -65,7 +65,7 @@ def test_fit_slope_recovers_the_slope_of_simulated_labels(slope):
     assert fit_slope(Bernoulli(), scores, targets) == pytest.approx(slope, rel=0.1)
 
 
-def test_fit_slope_is_shared_by_several_classes():
+def test_fit_slope_fits_one_slope_for_several_classes():
     scores = GENERATOR.normal(size=(20_000, 3))
     probabilities = np.exp(2 * scores) / np.exp(2 * scores).sum(axis=1, keepdims=True)
     targets = (GENERATOR.random((20_000, 1)) > probabilities.cumsum(axis=1)).sum(axis=1)
@@ -73,7 +73,7 @@ def test_fit_slope_is_shared_by_several_classes():
 
 
 @pytest.mark.parametrize("n_bags", [10, 1000])
-def test_fit_slope_does_not_become_certain_if_all_bags_are_predicted_correctly(n_bags):
+def test_fit_slope_gives_uncertain_probabilities_if_all_bags_are_predicted_correctly(n_bags):
     targets = np.arange(n_bags) % 2
     slope = fit_slope(Bernoulli(), 2.0 * targets[:, None] - 1, targets)
     assert expit(slope) == pytest.approx((n_bags + 1) / (n_bags + 2), abs=1e-4)
@@ -125,14 +125,14 @@ def test_learn_adjustment_finds_the_threshold_of_maximum_recall_plus_specificity
     assert compute_quality(found.threshold) == pytest.approx(best)
 
 
-def test_learn_adjustment_finds_the_threshold_of_the_tempered_probabilities():
+def test_learn_adjustment_finds_the_threshold_of_the_rescaled_probabilities():
     both = learn_adjustment(PROBABILITIES, TARGETS, temperature=True, threshold=True)
     tempered = Adjustment(both.temperature).apply(PROBABILITIES)
     alone = learn_adjustment(tempered, TARGETS, temperature=False, threshold=True)
     assert both.threshold == alone.threshold
 
 
-def test_learn_adjustment_takes_the_threshold_nearest_to_one_half_among_equals():
+def test_learn_adjustment_chooses_the_optimal_threshold_nearest_to_one_half():
     positive = np.array([0.1, 0.2, 0.8, 0.9])
     probabilities = np.stack([1 - positive, positive], axis=1)
     found = learn_adjustment(probabilities, np.array([0, 0, 1, 1]), temperature=False, threshold=True)
@@ -147,7 +147,7 @@ def test_learn_adjustment_keeps_one_half_if_there_is_only_one_class(targets):
 def test_check_threshold_rejects_more_than_two_classes():
     check_threshold(False, 3)
     check_threshold(True, 2)
-    with pytest.raises(InputError, match="a threshold decides between two classes, and y has 3"):
+    with pytest.raises(InputError, match="a threshold decides between two classes, but y has 3"):
         check_threshold(True, 3)
 
 
@@ -157,6 +157,6 @@ def test_restore_adjustment_inverts_saving():
 
 @pytest.mark.parametrize("name", ["temperature", "threshold"])
 @pytest.mark.parametrize("value", [None, "0.5", -1.0, float("nan"), [1.0]])
-def test_restore_adjustment_rejects_impossible_values_by_name(name, value):
+def test_restore_adjustment_rejects_invalid_values_by_name(name, value):
     with pytest.raises(InputError, match=f"{name} is"):
         restore_adjustment({"temperature": 2.0, "threshold": 0.3, name: value})

@@ -1,4 +1,4 @@
-"""Laws that hold for every estimator of bags, network or classical."""
+"""Properties that every bag estimator must have."""
 
 import inspect
 
@@ -26,8 +26,9 @@ CLASSES = [
 NEEDLES = load_dataset("needles", n_bags=40)
 WORDS = np.where(NEEDLES.labels == 1, "tumour", "normal")
 
-REPRESENTATIVES = {"MIKernel", "MISVM", "PooledClassifier", "Ensemble", "Adjusted"}  # one per base class and tag
-OWN_CHECKS = {  # checks of what an estimator defines itself, not its base class
+# one class per base class and scikit-learn tag
+REPRESENTATIVES = {"MIKernel", "MISVM", "PooledClassifier", "Ensemble", "Adjusted"}
+OWN_CHECKS = {  # checks of code that every estimator defines itself, not in its base class
     "check_do_not_raise_errors_in_init_or_set_param",
     "check_no_attributes_set_in_init",
     "check_parameters_default_constructible",
@@ -45,7 +46,7 @@ def name_of(item):
 
 
 def make_quick(kind):
-    """Make an estimator that is quick to fit; calibration has its own tests."""
+    """Return an estimator that is quick to fit, without calibration, which has its own tests."""
     known = inspect.signature(kind).parameters
     quick = {name: value for name, value in QUICK.items() if name in known}
     if "estimator" in known:
@@ -56,7 +57,7 @@ def make_quick(kind):
 
 
 def list_sklearn_cases():
-    """List all checks for every estimator; most copies on classes that share a base class run in full tests only."""
+    """Return all checks for every estimator; repeated checks of a base class are in the full tests only."""
     for kind in CLASSES:
         if kind.__name__ == "BagClassifier":  # its checks need other parameters: see test_network
             continue
@@ -148,7 +149,7 @@ def test_fit_gives_the_same_model_for_any_label_values(fitted, labels):
     assert refitted.classes_.tolist() == labels
 
 
-def test_load_restores_an_estimator_that_predicts_the_same_bits(fitted, tmp_path):
+def test_load_restores_an_estimator_with_bit_identical_predictions(fitted, tmp_path):
     fitted.save(tmp_path / "model")
     for loaded in (type(fitted).load(tmp_path / "model"), BagEstimator.load(tmp_path / "model")):
         assert type(loaded) is type(fitted)
@@ -166,7 +167,7 @@ def test_estimator_works_in_grid_search_and_cross_validation(fitted):
 
 
 @pytest.mark.parametrize("kind", CLASSES, ids=name_of)
-def test_bags_of_one_instance_are_ordinary_classification(kind):
+def test_estimator_classifies_bags_of_one_instance(kind):
     generator = np.random.default_rng(3)
     labels = np.repeat([0, 1], 30)
     rows = generator.normal(size=(60, 4)) + 3.0 * labels[:, None]

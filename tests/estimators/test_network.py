@@ -56,7 +56,7 @@ def test_checks_are_those_of_scikit_learn():
 @pytest.mark.parametrize(("estimator", "check"), CHECKS, ids=lambda value: name_check(value) if callable(value) else "")
 def test_estimator_passes_check_of_scikit_learn(estimator, check):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # some checks warn on purpose
+        warnings.simplefilter("ignore")  # some checks cause warnings on purpose
         check(estimator)
 
 
@@ -77,7 +77,10 @@ def test_fit_learns_to_rank_new_bags_and_to_find_the_key_instances(pooling):
     model = BagClassifier(pooling=pooling, level=level, epochs=12, batch_size=4, learning_rate=2e-3, random_state=0)
     evaluated = evaluate(model.fit(train, train.labels), test, test.labels)
     assert evaluated.metrics["bags"]["auc"]["value"] > 0.9
-    if pooling not in ("mean", "max"):  # mean weights are equal; max takes each feature from any instance
+    if pooling not in (
+        "mean",
+        "max",
+    ):  # mean has equal weights; max takes each feature from any instance
         assert evaluated.metrics["instances"]["weights"]["auc"] > 0.9
     assert evaluated.metrics["instances"]["scores"]["auc"] > 0.9
 
@@ -86,16 +89,16 @@ def test_fit_learns_to_rank_new_bags_and_to_find_the_key_instances(pooling):
     ("pooling", "level", "n_classes"),
     [*QUICK_CASES, *(pytest.param(*case, marks=pytest.mark.full) for case in FULL_CASES)],
 )
-def test_predictions_obey_the_laws_for_every_pooling(pooling, level, n_classes):
-    """The order of instances and bags does not matter, weights sum to one, scores agree with probabilities."""
+def test_predictions_are_consistent_for_every_pooling(pooling, level, n_classes):
+    """Order of instances and bags does not matter, weights sum to one, and scores agree with probabilities."""
     model = BagClassifier(pooling=pooling, level=level, heads=2, **QUICK).fit(NEEDLES, np.arange(40) % n_classes)
     probabilities, weights = model.predict_with_weights(NEEDLES)
     bag_order = np.random.default_rng(0).permutation(40)
     shuffled = [NEEDLES[int(bag)][::-1] for bag in bag_order]
     np.testing.assert_allclose(model.predict_proba(shuffled), probabilities[bag_order], atol=1e-5)
-    reversed_weights = np.concatenate([weights[NEEDLES.owners == bag][::-1] for bag in bag_order])
+    reversed_weights = np.concatenate([weights[NEEDLES.bag_indices == bag][::-1] for bag in bag_order])
     np.testing.assert_allclose(model.weigh(shuffled), reversed_weights, atol=1e-5)
-    np.testing.assert_allclose(np.bincount(NEEDLES.owners, weights), 1, atol=1e-5)
+    np.testing.assert_allclose(np.bincount(NEEDLES.bag_indices, weights), 1, atol=1e-5)
     assert (weights >= 0).all()
     scores = model.decision_function(NEEDLES)
     if n_classes == 2:
@@ -133,7 +136,7 @@ def test_estimator_works_in_grid_search_cross_validation_pipeline_and_clone():
     assert isinstance(copy.encoder, nn.Linear)
 
 
-def test_pickled_estimator_predicts_the_same_bits():
+def test_pickled_estimator_has_bit_identical_predictions():
     model = BagClassifier(**QUICK).fit(NEEDLES, NEEDLES.labels)
     loaded = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(loaded.predict_proba(NEEDLES), model.predict_proba(NEEDLES))
@@ -160,7 +163,7 @@ def test_fit_accepts_images_channels_last():
 
 
 def test_standardize_uses_the_training_bags_only():
-    """Scaling all features changes nothing, and validation bags do not contribute."""
+    """Scaling all features does not change predictions, and validation bags are not used."""
     scaled = NEEDLES.map(lambda rows: rows * np.float32(1024))
     plain = BagClassifier(**QUICK).fit(NEEDLES, NEEDLES.labels)
     of_scaled = BagClassifier(**QUICK).fit(scaled, NEEDLES.labels)
@@ -190,7 +193,7 @@ def test_standardize_uses_the_training_bags_only():
     ],
     ids=str,
 )
-def test_check_and_fit_reject_impossible_parameters_by_name(parameters, message):
+def test_check_and_fit_reject_invalid_parameters_by_name(parameters, message):
     model = BagClassifier(**{**QUICK, **parameters})
     with pytest.raises(InputError, match=message):
         model.check(NEEDLES, NEEDLES.labels)
@@ -214,7 +217,7 @@ def test_fit_requires_random_state_for_a_checkpoint(tmp_path):
 
 
 @pytest.mark.parametrize("augmentation", ["histology", "affine"])
-def test_augmentation_acts_in_training_only_and_is_the_same_after_a_resume(tmp_path, augmentation):
+def test_augmentation_is_used_in_training_only_and_is_the_same_after_resuming(tmp_path, augmentation):
     from bagwise.training.loop import TrainingStopped
 
     generator = np.random.default_rng(0)
@@ -265,8 +268,8 @@ def test_fit_rejects_parameters_of_the_wrong_type_by_name(parameters, message):
         BagClassifier(**{"random_state": 0, "epochs": 1, **parameters}).fit(NEEDLES, NEEDLES.labels)
 
 
-def test_fit_rejects_validation_labels_of_another_number():
-    with pytest.raises(InputError, match="y holds 3 labels for 4 bags"):
+def test_fit_rejects_the_wrong_number_of_validation_labels():
+    with pytest.raises(InputError, match="y has 3 labels for 4 bags"):
         BagClassifier(epochs=1).fit(NEEDLES, NEEDLES.labels, validation=(NEEDLES[:4], NEEDLES.labels[:3]))
 
 

@@ -50,7 +50,7 @@ def test_build_network_puts_augmentation_before_preprocessing_before_the_encoder
 
 
 @pytest.mark.parametrize("shape", [(7,), (16, 16, 3)], ids=["features", "images"])
-def test_make_blank_bags_is_enough_to_build_a_network_of_the_same_layout(shape):
+def test_make_blank_bags_allows_building_a_network(shape):
     bags = make_blank_bags(shape)
     assert (len(bags), bags.instance_shape) == (1, shape)
     assert not np.any(bags.instances)

@@ -56,11 +56,11 @@ def test_check_network_parameters_accepts_validation_bags_instead_of_a_share():
     check_network_parameters(model, n_classes=2, has_validation_bags=True)
     with pytest.raises(InputError, match="averaging and validation cannot be combined"):
         check_network_parameters(BagClassifier(averaging=0.5), n_classes=2, has_validation_bags=True)
-    with pytest.raises(InputError, match="a threshold decides between two classes, and y has 3"):
+    with pytest.raises(InputError, match="a threshold decides between two classes, but y has 3"):
         check_network_parameters(model, n_classes=3, has_validation_bags=True)
 
 
-def test_make_training_settings_takes_every_setting_from_the_estimator():
+def test_make_training_settings_copies_every_setting_from_the_estimator():
     model = BagClassifier(epochs=7, optimizer="sgd", learning_rate=0.1, most_instances=5)
     model.seed_ = 11
     settings = make_training_settings(model)
@@ -68,14 +68,14 @@ def test_make_training_settings_takes_every_setting_from_the_estimator():
     assert (settings.most_instances, settings.seed) == (5, 11)
 
 
-def test_split_validation_holds_out_bags_of_every_class_and_loses_none():
+def test_split_validation_holds_out_bags_of_every_class_and_keeps_all_bags():
     training, validation = split_validation(KNOWN, 0.2, seed=3)
     assert np.bincount(validation.targets).tolist() == [6, 2]
     assert sorted([*training.bags.names, *validation.bags.names]) == sorted(NEEDLES.names)
     assert split_validation(KNOWN, 0.2, seed=3)[1].bags.names.tolist() == validation.bags.names.tolist()
 
 
-def test_make_tasks_weights_both_by_the_training_bags():
+def test_make_tasks_computes_class_weights_from_the_training_bags():
     training_bags = LabelledBags(NEEDLES[:32], KNOWN.targets[:32])
     validation_bags = LabelledBags(NEEDLES[32:], KNOWN.targets[32:])
     training, validation = make_tasks(training_bags, validation_bags, CLASSES, "balanced")
@@ -115,7 +115,7 @@ def test_describe_fit_depends_on_the_parameters_of_the_fit(change):
     assert describe_fit(plain, make_plan(plain)) != describe_fit(changed, make_plan(changed))
 
 
-def test_describe_fit_depends_on_the_bags_and_not_on_how_the_fit_is_run():
+def test_describe_fit_depends_on_the_bags_and_not_on_verbosity_or_memory():
     plain, verbose = BagClassifier(), BagClassifier(verbose=True, memory="1GB")
     assert describe_fit(plain, make_plan(plain)) == describe_fit(verbose, make_plan(verbose))
     assert describe_fit(plain, make_plan(plain)) != describe_fit(plain, make_plan(plain, NEEDLES[:39]))

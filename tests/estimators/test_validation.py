@@ -24,19 +24,19 @@ def test_as_bags_converts_every_form_of_input():
     ("bags", "message"),
     [
         ([[[1.0], [2.0, 3.0]], [[1.0]]], "bag 0 has rows of different lengths"),
-        ([np.zeros(0), np.zeros((2, 3))], "bag 0 is without instances"),
+        ([np.zeros(0), np.zeros((2, 3))], "bag 0 has no instances"),
     ],
     ids=["ragged", "empty"],
 )
-def test_as_bags_names_a_bad_bag_of_a_list(bags, message):
+def test_as_bags_names_an_invalid_bag_of_a_list(bags, message):
     with pytest.raises(InputError, match=message):
         as_bags(bags)
 
 
 def test_is_list_of_bags_distinguishes_lists_of_arrays_from_2d_arrays():
     assert is_list_of_bags([np.zeros((2, 3))])
-    assert is_list_of_bags([[[1.0], [2.0, 3.0]], [[1.0]]]), "a ragged first bag is a bag, which is rejected later"
-    assert is_list_of_bags([np.zeros(0), np.zeros((2, 3))]), "an empty first bag is a bag, which is rejected later"
+    assert is_list_of_bags([[[1.0], [2.0, 3.0]], [[1.0]]]), "a ragged first bag is rejected later"
+    assert is_list_of_bags([np.zeros(0), np.zeros((2, 3))]), "an empty first bag is rejected later"
     assert not is_list_of_bags([[1.0, 2.0], [3.0, 4.0]])
     assert not is_list_of_bags(np.zeros((2, 3)))
     assert not is_list_of_bags([])
@@ -58,13 +58,13 @@ def test_encode_labels_returns_sorted_classes_and_class_numbers():
 @pytest.mark.parametrize(
     ("y", "message"),
     [
-        ([0.5, 1.5, 2.5], "y does not hold class labels"),
-        ([1, "one", None], "y does not hold class labels"),
-        (np.zeros((3, 2)), "y must hold one label per bag"),
+        ([0.5, 1.5, 2.5], "y does not contain class labels"),
+        ([1, "one", None], "y does not contain class labels"),
+        (np.zeros((3, 2)), "y must contain one label per bag"),
     ],
     ids=["fractions", "mixed types", "two columns"],
 )
-def test_encode_labels_rejects_what_is_not_a_class(y, message):
+def test_encode_labels_rejects_values_that_are_not_class_labels(y, message):
     with pytest.raises(InputError, match=message):
         encode_labels(y, 3)
 
@@ -77,5 +77,5 @@ def test_encode_known_labels_accepts_equal_labels_of_another_type():
 def test_encode_known_labels_rejects_unknown_labels_and_wrong_counts():
     with pytest.raises(InputError, match="labels '1' are unknown to the model, which was trained on: 0, 1"):
         encode_known_labels(["1"], np.array([0, 1]), 1)
-    with pytest.raises(InputError, match="y holds 1 labels for 2 bags"):
+    with pytest.raises(InputError, match="y has 1 labels for 2 bags"):
         encode_known_labels([1], np.array([0, 1]), 2)

@@ -1,6 +1,7 @@
-"""Opens files one after the other with a limit on the memory that each may allocate.
+"""Reading of files with a limit on the memory that each file may allocate.
 
-As a script it reads a JSON list of (name, reader, path, bound in bytes), and prints the outcomes by name.
+As a script, it reads a JSON list of (name, reader, path, bound in bytes), opens the files one after the other, and
+prints the outcomes by name.
 """
 
 import json

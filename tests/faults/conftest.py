@@ -14,7 +14,7 @@ def fork_server(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def slides(tmp_path_factory):
-    """A folder with two slides."""
+    """Return a folder with two slides."""
     pytest.importorskip("openslide")
     from data.slides.slide_files import painted, write_pyramid
 
@@ -26,7 +26,7 @@ def slides(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def tiles(slides, tmp_path_factory):
-    """A folder with the tiles of the slides, which a test copies before it extracts features from it."""
+    """Return a folder with the tiles of the slides; tests must copy it before they extract features."""
     from bagwise.data.slides.slide_tiles import TilingSettings
     from bagwise.data.slides.tile_files import tile_to_file
 

@@ -1,8 +1,9 @@
-"""A process that has imported torch and bagwise, and forks a new process for every command, which starts at once.
+"""A process that has imported torch and bagwise, and forks a new process for every command, so that it starts quickly.
 
-As a script it reads one JSON request per line. {"call": "module:function", "arguments": …, "folder": …, "output": …}
+As a script, it reads one JSON request per line. {"call": "module:function", "arguments": …, "folder": …, "output": …}
 forks a process that calls the function with this command line, and prints its pid. {"wait": pid, "block": …} prints the
-exit code of a process as ``subprocess`` does, "stopped" once for a process that was stopped, or null while it runs.
+exit code of a process in the convention of ``subprocess``, "stopped" once if the process was stopped, or null while it
+is running.
 """
 
 import atexit
@@ -24,8 +25,8 @@ MODULES = (
 
 
 def run_child(request):
-    """Run the call in the new process; never returns."""
-    os.setsid()  # a process group of its own, so that a test can send a signal to the command and its workers
+    """Run the call in the new process; this function does not return."""
+    os.setsid()  # a separate process group, so that a test can send a signal to the command and its workers
     output = os.open(request["output"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(os.open(os.devnull, os.O_RDWR), 0)
     os.dup2(output, 1)
@@ -41,11 +42,11 @@ def run_child(request):
     except BaseException:
         traceback.print_exc()
         code = 1
-    threading._shutdown()  # joins threads and worker processes, as at the end of any process
+    threading._shutdown()  # joins threads and worker processes, as at a normal exit
     atexit._run_exitfuncs()
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(code)  # without taking apart every module, which takes a second after a fork
+    os._exit(code)  # skips the finalisation of modules, which takes a second after a fork
 
 
 def answer(request):
@@ -66,7 +67,7 @@ if __name__ == "__main__":
 
     add_to_recipes()
     torch.set_num_threads(1)
-    gc.freeze()  # a collection in a forked process would copy all pages
+    gc.freeze()  # otherwise garbage collection in a forked process would copy all memory pages
     print("ready", flush=True)
     for line in sys.stdin:
         print(json.dumps(answer(json.loads(line))), flush=True)

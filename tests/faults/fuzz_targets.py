@@ -1,6 +1,6 @@
-"""Targets of the fuzzer: for every reader of files and every loader of saved objects, a valid file and its reader.
+"""Targets of the fuzzer: a valid file and its reader, for every reader of files and every loader of saved objects.
 
-A manifest is updated after each change, as an attacker would do it.
+The manifest is updated after each change, as an attacker could do.
 """
 
 import contextlib
@@ -137,7 +137,7 @@ def make_model_target(kind, name):
 
 
 def write_classifier(folder):
-    """The part of a model that skops reads."""
+    """Write the part of a model that skops reads; return its path and reader."""
     MODELS["trees"]().fit(NEEDLES, NEEDLES.labels).save(folder / "model")
     path = folder / "model" / "model.safetensors"
     tensors = load_file(path)
@@ -153,7 +153,7 @@ def write_classifier(folder):
 
 
 def write_checkpoint(folder):
-    """A checkpoint in the middle of a training, and the rest of the training."""
+    """Write a checkpoint of an unfinished training; return its path and a function that resumes the training."""
     model, path, calls = BagClassifier(epochs=2, random_state=0, engine="torch", attention_width=4), folder / "c", []
     with contextlib.suppress(TrainingStopped):
         model.fit(NEEDLES, NEEDLES.labels, checkpoint=path, should_stop=lambda: calls.append(1) or len(calls) > 14)
@@ -161,7 +161,7 @@ def write_checkpoint(folder):
 
 
 def write_checkpoint_state(folder):
-    """The header of a checkpoint, with a valid checksum."""
+    """Write the header of a checkpoint; the reader adds a valid checksum."""
     path, resume = write_checkpoint(folder)
     from safetensors import safe_open
 
@@ -181,7 +181,7 @@ def write_checkpoint_state(folder):
 
 @functools.cache
 def make_run():
-    """A run, made once for the targets of all its files."""
+    """Return a run, which is made once for the targets of all its files."""
     data = {"data": "needles", "options": {"n_bags": 16}, "test": None, "split_seed": 1}
     parameters = {"epochs": 1, "batch_size": 8, "random_state": 0, "engine": "torch", "attention_width": 4}
     return execute_run(Path(tempfile.mkdtemp()) / "run", {"data": data, "parameters": parameters}).folder

@@ -1,8 +1,8 @@
-"""Mutated input for every reader and every loader, read in a separate process, so that a crash can be reported.
+"""A fuzzer: mutated inputs are read in a separate process, so that a crash can be reported.
 
     python fuzzer.py TARGETS SECONDS FOLDER FIRST COUNT NAME …     reads COUNT inputs of each target, from seed FIRST
 
-An input must be read, or rejected with an InputError. Any other outcome is reported, and the input is kept in FOLDER.
+An input must be read, or rejected with an InputError. Any other outcome is reported, and the input is stored in FOLDER.
 """
 
 import faulthandler
@@ -17,13 +17,13 @@ import warnings
 from pathlib import Path
 
 HERE = Path(__file__).parent
-SECONDS = 240  # after which an input counts as a hang; most take a hundredth of a second
-MEMORY = 10 << 30  # bytes of address space, of which torch reserves four
+SECONDS = 240  # time limit of an input, after which it counts as a hang; most take 0.01 seconds
+MEMORY = 10 << 30  # limit of the address space in bytes; torch reserves 4 GiB of it
 EDGES = (b"\0", b"\xff", b"\x7f", b"\x80", b"-1", b"1e999", b"nan", b"null", b"[]", b"{}", b'""', b"9" * 20)
 
 
 def mutate(content, random_source):
-    """The content after a few changes."""
+    """Return the content with a few random changes."""
     content = bytearray(content)
     for _ in range(random_source.choice([1, 1, 1, 2, 3, 6])):
         random_source.choice(CHANGES)(content, random_source)
@@ -60,7 +60,7 @@ def drop(content, random_source):
 
 
 def swap(content, random_source):
-    """Exchange two pieces of the same length."""
+    """Swap two pieces of the same length."""
     length = random_source.choice([1, 4, 16, 64])
     one, other = (random_source.randrange(max(1, len(content) - length)) for _ in range(2))
     kept = content[one : one + length]
@@ -74,7 +74,7 @@ def splice(content, random_source):
 
 
 def renumber(content, random_source):
-    """Replace a number in text by another value."""
+    """Replace a number in a text by another value."""
     matches = list(re.finditer(rb"-?\d+(\.\d+)?", bytes(content)))
     if matches:
         match = random_source.choice(matches)
@@ -114,7 +114,7 @@ def read_one(path, read, content, seconds=SECONDS):
 
 
 def main(seconds, folder, first, count, names):
-    """Read inputs in this process; print every input and every problem as a line of JSON."""
+    """Read inputs in this process; print one line of JSON per input and per problem."""
     from fuzz_targets import TARGETS
 
     warnings.simplefilter("ignore")
@@ -124,7 +124,7 @@ def main(seconds, folder, first, count, names):
         work.mkdir(parents=True)
         path, read = TARGETS[name](work)
         whole = path.read_bytes()
-        read()  # the unchanged file must be valid, or nothing would be tested
+        read()  # the unchanged file must be valid; otherwise nothing is tested
         for seed in range(first, first + count):
             content = mutate(whole, random.Random(f"{name} {seed}"))
             kept = folder / f"{name} {seed}.input"
@@ -138,9 +138,9 @@ def main(seconds, folder, first, count, names):
 
 
 def fuzz(folder, first, count, names, targets=HERE, seconds=SECONDS):
-    """Read inputs in a process, and in a new one after a crash; return the number of inputs and the problems.
+    """Read inputs in a process, which is restarted after a crash; return the number of inputs and the problems.
 
-    targets : folder that contains fuzz_targets.py
+    ``targets`` is the folder that contains fuzz_targets.py.
     """
     problems, done, names = [], 0, list(names)
     while names:

@@ -1,8 +1,8 @@
-"""Commands that send themselves a signal at a file operation, so that no test has to hit a moment by the clock.
+"""Commands that send themselves a signal at a file operation, so that tests do not depend on timing.
 
-Python reports file operations to audit hooks before they happen (``sys.addaudithook``). ``signal_self`` counts those of
-one kind whose path matches a pattern, and sends a signal to its own process at the given count, or a number of Python
-calls later. SIGSTOP keeps a command alive at this point until the test has done what it wants to do; SIGKILL ends it.
+Python reports file operations to audit hooks before they happen (``sys.addaudithook``). ``signal_self`` counts the
+operations of one kind whose path matches a pattern, and sends a signal to its own process at the given count, or a
+number of Python calls later. SIGSTOP suspends a command at this point until the test continues it; SIGKILL ends it.
 """
 
 import fnmatch
@@ -13,17 +13,18 @@ import sys
 from pathlib import Path
 
 WORKER_SIGNAL = "BAGWISE_TEST_WORKER_SIGNAL"
-PATH_ARGUMENTS = {"open": 0, "os.rename": 1}  # which argument of the operation is the path; of a rename, the new name
+PATH_ARGUMENTS = {"open": 0, "os.rename": 1}  # index of the path argument; for a rename, of the new path
 
 
 def signal_self(operation, pattern, count=1, n_calls=0, number=signal.SIGSTOP, once=None):
     """Send a signal to this process at a file operation.
 
     operation : "open" or "os.rename"
-    pattern : of the path, such as "*/checkpoint.safetensors"
-    count : 1 for the first operation that matches
-    n_calls : Python and C calls between the operation and the signal
-    once : file that the first of several processes creates; the others go on
+    pattern : pattern of the path, such as "*/checkpoint.safetensors"
+    count : number of the matching operation, from 1
+    n_calls : number of Python and C calls between the operation and the signal
+    number : number of the signal
+    once : file that is created by the first of several processes; the others receive no signal
     """
     remaining = [count]
 
@@ -75,7 +76,7 @@ def run_with_signal():
 
 
 def run_with_signal_in_worker():
-    """Run the command line; its worker processes read the description of the signal when they start."""
+    """Run the command line; its worker processes read the description of the signal from the environment."""
     from bagwise.cli import main
 
     os.environ[WORKER_SIGNAL] = sys.argv.pop()

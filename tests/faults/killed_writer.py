@@ -1,4 +1,4 @@
-"""A training that is killed while it writes a checkpoint, at a random write and a random stage of it."""
+"""A training that is killed while it writes a checkpoint, at a random write and a random stage of the write."""
 
 import os
 import random
@@ -17,7 +17,7 @@ def die():
 
 
 def kill_next_write(stage, fraction):
-    """Make the next write of a file end the process at this stage."""
+    """Kill the process at this stage of the next write of a file."""
     write, rename = Path.write_bytes, Path.replace
     if stage == "within the bytes":
         Path.write_bytes = lambda path, content: (write(path, content[: int(fraction * len(content))]), die())
@@ -30,7 +30,7 @@ def kill_next_write(stage, fraction):
 
 
 def train_until_killed():
-    """Run `bagwise train`; the last argument is the seed that chooses the write and the stage."""
+    """Run `bagwise train`; the last argument is the seed that determines the write and the stage."""
     random_source = random.Random(sys.argv.pop())
     remaining, save = random_source.randrange(3), Checkpoint.save
 

@@ -1,10 +1,10 @@
-"""Processes whose private memory the operating system limits.
+"""Processes whose private memory is limited by the operating system.
 
-After the imports and a warm-up, RLIMIT_DATA is set to the private writable memory that the process has (VmData, which
-includes reservations) plus a bound. Memory-mapped files do not count. A process that needs more fails to allocate,
-whatever the load of the machine, because nothing is sampled over time. As a script, this predicts bags with a limit;
-the arguments are a run, a folder of few bags for the warm-up, the folder to predict, the bound in bytes, and the ways
-to predict.
+After the imports and a warm-up, RLIMIT_DATA is set to the current private writable memory of the process (VmData, which
+includes reservations) plus a bound. Memory-mapped files do not count. If a process needs more, its allocation fails;
+this does not depend on the load of the machine, because memory is not sampled over time. As a script, this module
+predicts bags with a limit; the arguments are a run, a folder of few bags for the warm-up, the folder to predict, the
+bound in bytes, and the ways to predict.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_DATA co
 
 
 def limit_growth(bound, pid=0):
-    """Let a process (0: this one) allocate at most this many bytes of private memory from now on."""
+    """Limit the private memory that a process (0: this process) can allocate from now on, in bytes."""
     lines = Path(f"/proc/{pid or 'self'}/status").read_text(encoding="ascii").splitlines()
     size = next(int(line.split()[1]) for line in lines if line.startswith("VmData")) * 1024
     hard = resource.prlimit(pid, resource.RLIMIT_DATA)[1]
@@ -31,7 +31,7 @@ def limit_growth(bound, pid=0):
 
 
 def can_predict_within(bound, run, warm_up, bags, *ways):
-    """Whether the bags can be predicted in all of these ways with this many bytes of additional memory."""
+    """Return whether the bags can be predicted in all of these ways with ``bound`` bytes of additional memory."""
     arguments = [sys.executable, __file__, run, warm_up, bags, bound, *ways]
     environment = {**os.environ, **ONE_ARENA}
     result = subprocess.run(list(map(str, arguments)), capture_output=True, text=True, check=False, env=environment)

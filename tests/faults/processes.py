@@ -1,4 +1,4 @@
-"""Real processes of the command line that are watched, stopped, continued and killed."""
+"""Processes of the command line that tests can monitor, stop, continue and kill."""
 
 import hashlib
 import json
@@ -13,8 +13,8 @@ import pytest
 import safetensors
 
 HERE = Path(__file__).parent
-DEADLINE = 240  # seconds until a test gives up waiting
-needs_proc = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="the workers are found in /proc")
+DEADLINE = 240  # seconds until a test stops waiting and fails
+needs_proc = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="workers are found through /proc")
 
 
 class ForkServer:
@@ -50,7 +50,7 @@ class ForkServer:
         return self.start([*arguments, json.dumps(trigger)], folder, call=f"faults.interruption:{function}")
 
     def start_and_stop(self, arguments, folder, **trigger):
-        """Start a command and wait until it has stopped itself; it is alive, and goes on when it is continued."""
+        """Start a command and wait until it has stopped itself with SIGSTOP; ``Child.resume`` continues it."""
         child = self.start_with_signal(arguments, folder, **trigger)
         assert child.wait() == "stopped", child.output.read_text()
         return child
@@ -76,7 +76,7 @@ class Child:
         return self._request(block=False)
 
     def wait(self):
-        """Wait for the end of the process and return its exit code, or "stopped" if it stops before."""
+        """Wait until the process ends or stops; return its exit code or "stopped"."""
         return self._request(block=True)
 
     def _request(self, block):
@@ -91,7 +91,7 @@ class Child:
         os.kill(self.pid, number)
 
     def resume(self):
-        """Continue after a stop."""
+        """Continue the stopped process."""
         self.send(signal.SIGCONT)
 
     def kill(self):
@@ -102,16 +102,16 @@ class Child:
                 pass
 
     def wait_until(self, condition):
-        """Wait until a condition holds while the process runs."""
+        """Wait until a condition is true; fail if the process ends before that."""
         end = time.monotonic() + DEADLINE
         while not condition():
             assert self.poll() is None, f"the process ended first: {self.output.read_text()}"
-            assert time.monotonic() < end, f"nothing happened in {DEADLINE} seconds"
+            assert time.monotonic() < end, f"the condition was not true within {DEADLINE} seconds"
             time.sleep(0.002)
 
 
 def read_epoch(checkpoint):
-    """Number of epochs in a checkpoint, whose SHA-256 is computed here independently; 0 without a checkpoint."""
+    """Return the number of epochs in a checkpoint, after checking its SHA-256; 0 if there is no checkpoint."""
     if not checkpoint.exists():
         return 0
     with safetensors.safe_open(checkpoint, framework="np") as file:
@@ -124,13 +124,13 @@ def read_epoch(checkpoint):
 
 
 def find_workers(pid):
-    """Process ids of the workers of a process."""
+    """Return the process ids of the workers of a process."""
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     return [int(child) for child in children if b"LokyProcess" in _read_command_line(child)]
 
 
 def is_running(pid):
-    """Whether a process runs; the command line of a zombie is empty."""
+    """Return whether a process is running; the command line of a zombie is empty."""
     return _read_command_line(pid) != b""
 
 
@@ -142,6 +142,6 @@ def _read_command_line(pid):
 
 
 def find_leftovers(folder):
-    """Temporary files and locks; a folder may vanish during the search."""
+    """Return temporary files and locks; a folder may be removed during the search."""
     paths = [Path(parent, name) for parent, folders, files in os.walk(folder) for name in (*folders, *files)]
     return [path for path in paths if path.name.startswith(".") or path.suffix == ".lock"]

@@ -1,7 +1,7 @@
-"""Commands on a real small disk: a tmpfs in its own mount namespace, which no other process sees.
+"""Commands on a small disk: a tmpfs in a separate mount namespace, which is invisible to other processes.
 
-As a script, in such a namespace: every command runs once with enough space, then with fractions of the space that it
-took, then on a read-only disk. Messages and remaining files are printed as JSON.
+As a script, in such a namespace, it runs every command with enough space, then with fractions of the space that the
+command needed, then on a read-only disk. Messages and remaining files are printed as JSON.
 """
 
 import contextlib
@@ -26,14 +26,14 @@ def in_namespace(disk, *command):
 
 
 def find_obstacle(folder):
-    """Why a small disk cannot be mounted here, or an empty string."""
+    """Return the reason why a small disk cannot be mounted, or an empty string."""
     if shutil.which("unshare") is None:
         return "unshare is not installed"
     return in_namespace(folder, "true").stderr.strip()
 
 
 def make_commands(inputs, disk):
-    """Arguments by name of the command; every output is on the disk."""
+    """Return the arguments of each command by name; every output is on the disk."""
     bags, run = inputs / "bags", inputs / "run"
     network = ["--epochs", "2", "--batch-size", "4", "--engine", "torch", "--seed", "1"]
     tables = ["--out", disk / "bags.csv", "--weights", disk / "weights.csv", "--groups", disk / "groups.csv"]
@@ -75,7 +75,7 @@ class DiskTrial:
         self.arguments = make_commands(inputs, disk)[name]
 
     def run_all(self, fractions):
-        """Records of the runs with these fractions of the space that the command takes, and on a read-only disk."""
+        """Run with these fractions of the space that the command needs, and on a read-only disk; return the records."""
         self.clear()
         before = self.measure_free_space()
         code, error = run_command(self.arguments)
@@ -84,7 +84,7 @@ class DiskTrial:
         return [*(self.run_with_fraction(fraction) for fraction in fractions), self.run_read_only()]
 
     def run_with_fraction(self, fraction):
-        """Run with this fraction of the space, and again with enough space."""
+        """Run with this fraction of the space, then again with enough space."""
         if self.name not in REPLACING:
             self.clear()
         with (self.disk / "ballast").open("wb") as stream:
@@ -118,7 +118,7 @@ class DiskTrial:
         }
 
     def find_empty_folders(self):
-        """Empty folders, except those of features, which other processes may be about to use."""
+        """Return empty folders, except those of features, which other processes may be about to use."""
         folders = [path for path in self.disk.rglob("*") if path.is_dir() and not any(path.iterdir())]
         return [str(path) for path in folders if not path.name.startswith("features-")]
 
@@ -136,7 +136,7 @@ class DiskTrial:
         subprocess.run(["mount", "-o", f"remount,{mode}", self.disk], check=True)
 
     def hash_files(self):
-        """The SHA-256 of every file on the disk, including hidden files."""
+        """Return the SHA-256 of every file on the disk, including hidden files."""
         return {
             path.relative_to(self.disk).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
             for path in self.disk.rglob("*")
@@ -145,7 +145,7 @@ class DiskTrial:
 
 
 def add_tiny_recipe():
-    """A recipe that takes a second."""
+    """Register a recipe that takes a second."""
     from bagwise.evaluation.comparison.plan import make_plan
     from bagwise.paper.recipes import RECIPES, Recipe, Setting
 

@@ -1,6 +1,6 @@
-"""Truncated, bit-flipped, swapped or missing files of a run or data folder: named by `bagwise check`, never loaded.
+"""Truncated, bit-flipped, swapped or missing files are named by `bagwise check`, and never loaded.
 
-Every file in a folder of every kind with a manifest is damaged in each way, including the manifest itself.
+Every file in every kind of folder with a manifest is damaged in each of these ways, including the manifest itself.
 """
 
 import json
@@ -20,7 +20,7 @@ from bagwise.evaluation.comparison.runner import compare_methods
 from bagwise.io.atomic import MANIFEST
 from bagwise.runs.execution import execute_run
 from bagwise.runs.run import Run
-from command_line import refusal, run_quietly
+from command_line import run_quietly, run_rejected
 from resealing import reseal
 
 KINDS = ("run", "model", "bags", "comparison", "explanation")
@@ -29,7 +29,7 @@ LOADERS = {
     "model": BagEstimator.load,
     "bags": load_bags,
     "comparison": Comparison,
-}  # an explanation is never loaded
+}  # explanations are never loaded
 
 
 def make_run(folder, seed):
@@ -51,7 +51,7 @@ def make_comparison(folder, seed):
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory):
-    """The folders "one" and "two", each with a folder of every kind; they differ in the seed."""
+    """Return a folder with "one" and "two", which contain a folder of every kind and differ in the seed."""
     folders = tmp_path_factory.mktemp("intact")
     for name, seed in (("one", 1), ("two", 2)):
         folder = folders / name
@@ -79,7 +79,7 @@ def remove(file, other, random_source):
 
 
 def swap(file, other, random_source):
-    """Replace the file by that of the same name in the other folder."""
+    """Replace a file by the file of the same name in the other folder."""
     shutil.copyfile(other, file)
 
 
@@ -87,7 +87,7 @@ DAMAGES = {damage.__name__: damage for damage in (truncate, flip, remove, swap)}
 
 
 def check_every_file(folders, kind, damage, work, random_source):
-    """Damage each file in turn: `bagwise check` names it, and the folder is not loaded."""
+    """Damage one file at a time, and check that `bagwise check` names it and that the folder is not loaded."""
     intact, other = folders / "one" / kind, folders / "two" / kind
     names = sorted(path.relative_to(intact).as_posix() for path in intact.rglob("*") if path.is_file())
     for name in names:
@@ -95,9 +95,10 @@ def check_every_file(folders, kind, damage, work, random_source):
         DAMAGES[damage](folder / name, other / name, random_source)
         if (folder / name).exists() and (folder / name).read_bytes() == (intact / name).read_bytes():
             continue  # the file is the same in both folders
-        message = refusal("check", folder, cwd=work)
-        assert name in message or name == MANIFEST  # a damaged manifest may name the file of a damaged entry instead
-        unfinished = kind == "comparison" and not (folder / MANIFEST).exists()  # can be loaded, like one under way
+        message = run_rejected("check", folder, cwd=work)
+        assert name in message or name == MANIFEST  # for a damaged manifest, another file may be named
+        # a comparison without a manifest is treated as unfinished, and can be loaded
+        unfinished = kind == "comparison" and not (folder / MANIFEST).exists()
         if kind in LOADERS and not unfinished:
             with pytest.raises(InputError, match=kind):
                 LOADERS[kind](folder)
@@ -141,7 +142,7 @@ def test_every_command_rejects_a_damaged_run_and_names_the_file(folders, tmp_pat
         ("view", run),
         ("train", "needles", run, "--resume", "--data-option", "n_bags=20"),
     ):
-        assert "weights.npy does not have the recorded SHA-256" in refusal(*command, cwd=tmp_path)
+        assert "weights.npy does not match the recorded SHA-256" in run_rejected(*command, cwd=tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
 
 
@@ -155,7 +156,7 @@ def test_every_command_rejects_damaged_bags_and_names_the_file(folders, tmp_path
         ("predict", run, bags, "--out", "p.csv"),
         ("compare", bags, "--methods", "MI-SVM", "--out", "comparison"),
     ):
-        assert "instances.npy does not have the recorded SHA-256" in refusal(*command, cwd=tmp_path)
+        assert "instances.npy does not match the recorded SHA-256" in run_rejected(*command, cwd=tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["bags"]
 
 
@@ -164,7 +165,7 @@ def test_compare_methods_does_not_resume_a_damaged_comparison(folders, tmp_path)
     unit = next((folder / "units").rglob("*.json"))
     flip(unit, None, random.Random(0))
     plan = json.loads((folder / "plan.json").read_text())["plan"]
-    with pytest.raises(InputError, match=f"{unit.name} does not have the recorded SHA-256"):
+    with pytest.raises(InputError, match=f"{unit.name} does not match the recorded SHA-256"):
         compare_methods(folder, make_plan("needles", plan["methods"], options=plan["options"], folds=2, seed=1))
 
 
@@ -179,7 +180,7 @@ def test_loaders_reject_an_invalid_manifest(folders, tmp_path, kind, facts):
         with pytest.raises(InputError, match=r"not a|lists no files|newer"):
             LOADERS[kind](folder)
     if "files" in facts or facts.get("kind", "") is None:
-        assert MANIFEST in refusal("check", folder, cwd=tmp_path)
+        assert MANIFEST in run_rejected("check", folder, cwd=tmp_path)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -195,7 +196,7 @@ def test_check_and_loaders_reject_entries_outside_the_folder(folders, tmp_path, 
     else:
         name = "../outside" if way == "parent" else str(outside)
         reseal(folder, files={**files, name: entry})
-    assert f"{name} points outside the folder" in refusal("check", folder, cwd=tmp_path)
+    assert f"{name} points outside the folder" in run_rejected("check", folder, cwd=tmp_path)
     if kind in LOADERS:
         with pytest.raises(InputError, match="points outside the folder"):
             LOADERS[kind](folder)

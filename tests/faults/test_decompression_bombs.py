@@ -1,7 +1,7 @@
-"""Decompression bombs (zip, png, h5, npz and others): rejected by their declared size before memory is allocated.
+"""Decompression bombs (zip, png, h5, npz and others) are rejected by their declared size before memory is allocated.
 
-Each is a real small file that declares gigabytes. A process opens one after the other (``bomb_reader.py``); the
-operating system lets it allocate at most a bound for each.
+Each bomb is a small file that declares gigabytes. One process opens all of them (``bomb_reader.py``), with a limit on
+the memory that it may allocate for each file, which the operating system enforces.
 """
 
 import gzip
@@ -30,13 +30,13 @@ from data.formats.foreign import write_table
 from faults.memory_limit import ONE_ARENA, needs_linux
 from resealing import reseal
 
-BOUND = 100 << 20  # bytes that opening a bomb may allocate, including what a package allocates at its first use
+BOUND = 100 << 20  # bytes that opening a bomb may allocate, including allocations at the first use of a package
 GIGABYTE = 1 << 30
 NEEDLES = load_dataset("needles", n_bags=12)
 
 
 def write_compressed_npz(path, method):
-    """A gigabyte of zeros."""
+    """Write a gigabyte of zeros."""
     with zipfile.ZipFile(path, "w", method) as archive, archive.open("arr_0.npy", "w", force_zip64=True) as member:
         np.lib.format.write_array_header_1_0(member, {"descr": "|u1", "fortran_order": False, "shape": (GIGABYTE, 1)})
         for _ in range(GIGABYTE >> 24):
@@ -64,7 +64,7 @@ def write_expanded_pt(path):
 
 
 def write_compressed_pt(path):
-    """A gigabyte of zeros in a compressed file, which torch itself never writes."""
+    """Write a gigabyte of zeros in a compressed file; torch itself does not compress files."""
     torch.save(torch.zeros(GIGABYTE >> 2).expand(1, -1)[:, :8], path.with_suffix(".whole"))
     with (
         zipfile.ZipFile(path.with_suffix(".whole")) as whole,
@@ -79,7 +79,7 @@ def write_compressed_pt(path):
 
 
 def write_legacy_pt(path):
-    """The old format, in which a file declares the number of values that follow."""
+    """Write the old format, in which a file declares the number of values that follow."""
     torch.save(torch.zeros(1000, 4), path, _use_new_zipfile_serialization=False)
     content = path.read_bytes()
     assert (4000).to_bytes(8, "little") in content
@@ -89,7 +89,7 @@ def write_legacy_pt(path):
 
 
 def write_compressed_mat(path, length):
-    """A gigabyte of zeros that declares this length."""
+    """Write a gigabyte of zeros in a file that declares this length."""
     compressor = zlib.compressobj(9)
     compressed = compressor.compress(struct.pack("<II", 14, length))
     for _ in range(GIGABYTE >> 24):
@@ -120,7 +120,7 @@ def write_long_parquet(path):
 
 
 def write_png(path, side):
-    """An image that declares this side and holds fewer rows."""
+    """Write a square image that declares this side and contains fewer rows."""
 
     def chunk(kind, body):
         return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
@@ -132,7 +132,7 @@ def write_png(path, side):
 
 
 def write_png_text(path):
-    """A small image with a gigabyte of text in its metadata."""
+    """Write a small image with a gigabyte of text in its metadata."""
 
     def chunk(kind, body):
         return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
@@ -170,7 +170,7 @@ def write_h5(path, name, **options):
 
 
 def write_compressed_h5(path, name):
-    """A gigabyte of zeros in compressed chunks."""
+    """Write a gigabyte of zeros in compressed chunks."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with h5py.File(path, "w") as file:
         options = {"chunks": (1 << 14, 256), "compression": "gzip", "compression_opts": 9, "shuffle": True}
@@ -208,7 +208,7 @@ def forge_bags(folder, name):
 
 
 def make_declared_bombs(folder):
-    """Files that only declare gigabytes, by name, each with its reader."""
+    """Return files that only declare gigabytes, by name, each with its reader."""
     return {
         "npy": ("npy", write_declared_npy(folder / "a.npy")),
         "npz": ("npz", write_declared_npz(folder / "b.npz")),
@@ -229,7 +229,7 @@ def make_declared_bombs(folder):
 
 
 def make_models(folder):
-    """Models whose parameters need 2.5 to 5 GB, by name, each with its reader."""
+    """Return models whose parameters need 2.5 to 5 GB, by name, each with its reader."""
     return {
         "wide model": ("model", forge_model(folder / "wide", attention_width=10**7)),
         "model with many heads": ("model", forge_model(folder / "heads", heads=10**7)),
@@ -238,7 +238,7 @@ def make_models(folder):
 
 
 def make_compressed_bombs(folder):
-    """Files that contain gigabytes of compressed zeros, by name, each with its reader."""
+    """Return files that contain gigabytes of compressed zeros, by name, each with its reader."""
     return {
         "npz": ("npz", write_compressed_npz(folder / "a.npz", zipfile.ZIP_DEFLATED)),
         "npz with bzip2": ("npz", write_compressed_npz(folder / "c.npz", zipfile.ZIP_BZIP2)),
@@ -252,9 +252,9 @@ def make_compressed_bombs(folder):
 
 
 def read_bombs(bombs, bounds):
-    """The outcome of each, read by a new process: "opened", "rejected: …" or the name of another error."""
+    """Read bombs in a new process; return the outcomes: "opened", "rejected: …" or the name of another error."""
     for name, (_, path) in bombs.items():
-        assert path.is_dir() or path.stat().st_size < 8 << 20, f"{name} is not a bomb: it has its declared size"
+        assert path.is_dir() or path.stat().st_size < 8 << 20, f"{name} is not a bomb: it is too large"
     requests = [(name, reader, str(path), bounds.get(name, BOUND)) for name, (reader, path) in bombs.items()]
     script = Path(__file__).with_name("bomb_reader.py")
     environment = {**os.environ, **ONE_ARENA, "PYTHONPATH": str(script.parents[1])}
@@ -272,7 +272,7 @@ def check_rejected_unread(outcomes):
 
 @pytest.fixture(scope="module")
 def outcomes(tmp_path_factory):
-    """The outcomes of the quick tests, by kind and name; one process reads all files."""
+    """Return the outcomes of the quick tests, by kind and name; one process reads all files."""
     folder = tmp_path_factory.mktemp("bombs")
     kinds = {
         "declared": make_declared_bombs(folder),
@@ -291,7 +291,7 @@ def test_readers_reject_small_files_that_declare_gigabytes_before_allocating_the
 
 @needs_linux
 def test_load_estimator_limits_the_memory_of_models_that_declare_gigabytes(outcomes):
-    """The limit is that of bagwise; the test sets none."""
+    """Bagwise sets the limit, not the test."""
     for name, outcome in outcomes["models"].items():
         assert outcome.startswith("rejected: "), f"{name}: {outcome}"
         assert "allocate" in outcome, f"{name}: {outcome}"
@@ -311,7 +311,7 @@ def test_readers_reject_compressed_gigabytes_before_decompressing_them(tmp_path)
 
 
 def test_read_table_accepts_a_parquet_file_of_many_cells(tmp_path):
-    """The limits leave room for real files."""
+    """The limits do not reject real files."""
     rows = [["bag", "label", *(f"f{number}" for number in range(20))]]
     rows += [[f"b{row // 50}", row // 50 % 2, *[0] * 20] for row in range(2000)]
     path = write_table(tmp_path / "a.csv", rows)

@@ -1,4 +1,4 @@
-"""NaN or infinity in the loss: training stops, keeps the last good checkpoint and names the bag."""
+"""NaN or infinity in the loss: training stops with a message that names the bag, and keeps the last good checkpoint."""
 
 import re
 
@@ -14,7 +14,7 @@ DIVERGING = {"optimizer": "sgd", "momentum": 0.0, "learning_rate": 1.0, "weight_
 
 @pytest.mark.parametrize("engine", ["torch", "fused"])
 def test_execute_run_names_the_bag_and_keeps_the_last_good_checkpoint_on_divergence(tmp_path, engine):
-    """Weight decay multiplies the weights by −3 in each step, until they overflow in the fourth epoch."""
+    """Weight decay multiplies the weights by −3 in each step, so they overflow in the fourth epoch."""
     if engine == "fused":
         pytest.importorskip("numba")
     checkpoint = tmp_path / "run" / "checkpoint.safetensors"

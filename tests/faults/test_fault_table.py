@@ -1,4 +1,4 @@
-"""The table of faults in the documentation names tests that exist."""
+"""Tests of the table of faults in the documentation: it refers to existing tests."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Full disk and read-only folder: existing files are intact, no partial file remains, one message names the path."""
+"""Full disks and read-only folders: existing files stay intact, no partial file remains, a message names the path."""
 
 import json
 import shutil
@@ -23,7 +23,7 @@ from real_data import HOME
 pytest.importorskip("openslide")
 MUSK = ORIGINS["musk1"].parts[0]
 NAMES = [name for name in small_disk.make_commands(Path(), Path()) if name != "fetch" or find_file(MUSK, HOME)]
-QUICK = [name for name in NAMES if name != "reproduce"]  # it consists of comparisons
+QUICK = [name for name in NAMES if name != "reproduce"]  # reproduce runs comparisons
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def disk(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def inputs(tmp_path_factory):
-    """Inputs of the commands: bags, a run, features of another tool, slides, tiles, and a file to fetch."""
+    """Return inputs of the commands: bags, a run, features of another tool, slides, tiles, and a file to fetch."""
     folder = tmp_path_factory.mktemp("inputs")
     bags = load_dataset("needles", n_bags=20)
     names = [f"bag-{number}" for number in range(len(bags))]
@@ -79,7 +79,7 @@ def quick_records(disk, inputs):
 
 
 def get_message(record):
-    """The only message of a command, on its last line; a progress bar may come before it."""
+    """Return the only message of a command, which is its last line; a progress bar may precede it."""
     assert record["code"] == 2, record["error"]
     (message,) = [line for line in record["error"].splitlines() if line.startswith("bagwise: ")]
     assert record["error"].splitlines()[-1] == message
@@ -88,7 +88,7 @@ def get_message(record):
 
 
 def check_record(record, disk):
-    if record["code"] == 0 and record["fraction"]:  # the file that it replaced left enough space
+    if record["code"] == 0 and record["fraction"]:  # the replaced file left enough space
         assert record["missing"] == record["unexpected"] == record["empty_folders"] == []
         return
     message = get_message(record)
@@ -97,7 +97,7 @@ def check_record(record, disk):
         assert "Read-only file system" in message
     else:
         assert "free some disk space" in message
-        assert record["second_code"] == 0, "with enough space, the same command completes"
+        assert record["second_code"] == 0, "the same command must succeed with enough space"
         assert record["missing"] == []
     assert record["changed"] == record["unexpected"] == record["empty_folders"] == [], record
 

@@ -1,7 +1,7 @@
-"""Fuzzing: mutated input for every reader and every loader causes no crash, hang or traceback.
+"""Fuzzing: mutated input for every reader and loader must not cause a crash, a hang or a traceback.
 
-250 inputs in the quick form, more than 10,000 in the full form. Every input that ever failed is in corpus/, in a folder
-with the name of its target.
+The quick tests read 250 inputs, the full tests more than 10,000. Every input that ever failed is stored in corpus/, in
+a folder with the name of its target.
 """
 
 import os
@@ -45,7 +45,7 @@ def test_readers_read_or_reject_250_mutated_inputs(tmp_path):
 def test_readers_read_or_reject_10000_new_mutated_inputs(tmp_path):
     first, count = secrets.randbelow(1 << 40), 10_000 // len(TARGETS) + 1
     names, n_processes = list(TARGETS), min(4, os.cpu_count() or 1)
-    with ThreadPoolExecutor(n_processes) as pool:  # each process has its own targets
+    with ThreadPoolExecutor(n_processes) as pool:  # one process per group of targets
         shares = [names[start::n_processes] for start in range(n_processes)]
         results = list(pool.map(lambda share: fuzz(tmp_path, first, count, share), shares))
     problems = [problem for _, found in results for problem in found]
@@ -56,7 +56,7 @@ def test_readers_read_or_reject_10000_new_mutated_inputs(tmp_path):
 @pytest.mark.parametrize("name", sorted(path.name for path in CORPUS.iterdir()))
 def test_readers_read_or_reject_inputs_that_once_failed(tmp_path, name):
     target, read = TARGETS[name](tmp_path)
-    with unchecked():  # as for a user: the type checker of the tests would reject some of them
+    with unchecked():  # the runtime type checks of the tests would reject some inputs
         for path in sorted((CORPUS / name).iterdir()):
             assert read_one(target, read, path.read_bytes()) is None, path.name
 

@@ -1,9 +1,9 @@
-"""Malicious pickles in .pt, object arrays in npz and npy, h5 links and virtual data sets, `.pt2`: never executed,
-never followed.
+"""Payloads in files are never executed, and references to other files are never followed.
 
-Every reader of a file that could hold a payload gets one; if executed, it would create the file "harm". Symbolic links
-in folders with a manifest must stay within the folder (test_damaged_files.py). In other folders, of features or of
-images, a link belongs to the user and is read like the file that it points to.
+Payloads are pickles in .pt and .pt2 files and object arrays in npz and npy files; references are h5 links and virtual
+data sets. Every reader of a format that can contain a payload reads one, which creates the file "harm" if it is
+executed. Symbolic links in folders with a manifest must not point outside the folder (test_damaged_files.py). In other
+folders, of features or images, links are allowed and are read like the files that they point to.
 """
 
 import pickle
@@ -29,7 +29,7 @@ from bagwise.estimators.classical.pooled import PooledClassifier
 from bagwise.estimators.network import BagClassifier
 from bagwise.io.numpy_files import read_npy, read_npz
 from bagwise.runs.run import Run
-from command_line import refusal
+from command_line import run_rejected
 from data.formats.foreign import clam_slide, features, grid, slideflow_slide, stamp_slide, trident_slide
 from resealing import reseal
 
@@ -37,7 +37,7 @@ NEEDLES = load_dataset("needles", n_bags=12)
 
 
 class OpenPayload:
-    """Creates a file when it is unpickled."""
+    """An object that creates a file when it is unpickled."""
 
     def __init__(self, path):
         self.path = path
@@ -64,7 +64,7 @@ def write_legacy_pt(path, payload):
 
 
 def write_pt2(path, payload):
-    """The layout of torch.export: pickles and code in a zip archive."""
+    """Write the layout of torch.export: pickles and code in a zip archive."""
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("archive/archive_format", "pt2")
         archive.writestr("archive/data.pkl", pickle.dumps(payload))
@@ -142,7 +142,7 @@ def prepare_model(folder):
 
 
 def prepare_classifier(folder):
-    """The part of a model that skops reads."""
+    """Return the path of the part of a model that skops reads, and a function that loads the model."""
     PooledClassifier(random_state=0).fit(NEEDLES, NEEDLES.labels).save(folder / "model")
 
     def load():
@@ -186,7 +186,7 @@ def test_run_and_report_name_weights_with_a_payload_and_never_execute_it(digits_
     reseal(run)
     with pytest.raises(InputError, match=r"weights\.npy"):
         _ = Run(run).weights
-    assert "weights.npy" in refusal("report", run, cwd=tmp_path)
+    assert "weights.npy" in run_rejected("report", run, cwd=tmp_path)
     assert not (tmp_path / "harm").exists()
 
 
@@ -198,7 +198,7 @@ def test_read_tensor_rejects_torchscript_and_names_the_file(tmp_path):
 
 
 def test_payload_is_executed_when_it_is_unpickled(tmp_path):
-    """Without this, the other tests would prove nothing."""
+    """Check that the payload works; otherwise the other tests would pass for the wrong reason."""
     write_pickle(tmp_path / "a.pt", OpenPayload(tmp_path / "harm"))
     pickle.loads((tmp_path / "a.pt").read_bytes()).close()
     assert (tmp_path / "harm").exists()
@@ -209,12 +209,12 @@ def test_open_source_and_evaluate_reject_files_with_code(tmp_path, name):
     write_pt2(tmp_path / name, OpenPayload(tmp_path / "harm"))
     with pytest.raises(InputError, match="is not a table that can be read"):
         open_source(str(tmp_path / name))
-    assert "is not a folder" in refusal("evaluate", tmp_path / name, cwd=tmp_path)
+    assert "is not a folder" in run_rejected("evaluate", tmp_path / name, cwd=tmp_path)
     assert not (tmp_path / "harm").exists()
 
 
 def write_outside(folder):
-    """A file that an h5 file must not refer to."""
+    """Write a file that an h5 file must not refer to."""
     with h5py.File(folder / "secret.h5", "w") as file:
         file["rows"] = np.full((5, 4), 7.0)
         file["corners"] = grid()
@@ -266,7 +266,7 @@ REFERENCES = {
     add_virtual_data_set: "are stored in other files",
     add_external_storage: "are stored in other files",
 }
-PAIRS = {(clam, add_external_link), (clam_patches, add_external_storage)}  # each tool and each reference, once
+PAIRS = {(clam, add_external_link), (clam_patches, add_external_storage)}  # each tool and each reference once
 PAIRS |= {(trident, add_virtual_data_set), (stamp, add_link_to_external_link)}
 
 
@@ -289,7 +289,7 @@ def test_import_rejects_h5_references_to_other_files_and_names_the_file(tmp_path
     (tmp_path / "labels.csv").write_text("slide_id,label\ns,1\n")
     with pytest.raises(InputError, match=REFERENCES[add_reference]):
         open_feature_folder(folder, tool.__name__.partition("_")[0], mpp=0.5).features.read("s")
-    message = refusal("import", folder, "--labels", "labels.csv", "--out", "bags", "-q", cwd=tmp_path)
+    message = run_rejected("import", folder, "--labels", "labels.csv", "--out", "bags", "-q", cwd=tmp_path)
     assert f"{path}: " in message
     assert REFERENCES[add_reference] in message
     assert not (tmp_path / "bags").exists()

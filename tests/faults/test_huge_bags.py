@@ -1,4 +1,4 @@
-"""Bags of one instance have a weight of exactly 1.0; a bag of 1,000,000 instances is predicted in 32 MB."""
+"""Very small and very large bags: a single instance has weight 1.0; 1,000,000 instances are predicted in 32 MB."""
 
 import csv
 
@@ -27,7 +27,7 @@ def test_run_inference_gives_the_only_instance_a_weight_of_exactly_one(case):
 
 @pytest.fixture(scope="module")
 def folder(request, tmp_path_factory):
-    """A run, the bags it was trained on ("small"), and one bag of the given numbers of rows and features ("huge")."""
+    """Return a folder with a run, its training bags ("small"), and one bag of the given shape ("huge")."""
     n_rows, width = request.param
     folder = tmp_path_factory.mktemp("huge")
     generator = np.random.default_rng(0)
@@ -36,7 +36,7 @@ def folder(request, tmp_path_factory):
             writer.add(generator.normal(size=(600, width)).astype(np.float32), name=f"bag-{number}", label=number % 2)
     rows = np.lib.format.open_memmap(folder / "rows.npy", mode="w+", dtype=np.float32, shape=(n_rows, width))
     step = n_rows // 1000
-    rows[::step] = generator.normal(size=(len(rows[::step]), width))  # the other rows are zeros that take no disk space
+    rows[::step] = generator.normal(size=(len(rows[::step]), width))  # the other rows are zeros and need no disk space
     with BagWriter(folder / "huge") as writer:
         writer.add(rows, name="huge", label=1)
     data = {"data": str(folder / "small"), "options": {}, "test": None}

@@ -1,7 +1,7 @@
 """`kill -9` at random points of training, `reproduce` and feature extraction, and while a checkpoint is written.
 
-After resuming, weights and predictions have the same SHA-256 as without a kill; the last checkpoint is intact. A point
-is a file operation and a random number of Python calls after it, so the same seed kills at the same point.
+After resuming, weights and predictions have the same SHA-256 as without a kill, and the last checkpoint is intact. A
+process is killed a random number of Python calls after a file operation, so a seed determines the point of the kill.
 """
 
 import functools
@@ -17,9 +17,9 @@ from faults.tiny_recipe import N_UNITS, make_command, read_units
 
 RESULTS = ("model/model.safetensors", "predictions.csv", "weights.npy", "metrics.json")
 TRAIN = ("--batch-size", "4", "--engine", "torch", "--data-option", "n_bags=20", "--validation", "0.2", "--quiet")
-EPOCHS = 5  # per kill, more than pass before it
+EPOCHS = 5  # per kill; more epochs than are completed before the kill
 N_KILLS = [3, pytest.param(20, marks=pytest.mark.full)]
-pytestmark = pytest.mark.timeout(1200)  # for the full forms on a busy machine
+pytestmark = pytest.mark.timeout(1200)  # for the full tests on a busy machine
 
 
 def hash_results(folder):
@@ -32,7 +32,7 @@ def hash_folder(folder):
 
 @pytest.fixture(scope="module")
 def hash_uninterrupted_run(fork_server, tmp_path_factory):
-    """A function that returns the hashes of a run that was not killed, by its flags."""
+    """Return a function from flags to the hashes of a run that was not killed."""
 
     @functools.cache
     def train(flags):

@@ -1,4 +1,4 @@
-"""A worker process dies in `compare`, `reproduce`, `extract` or `import`: its work is repeated with the same result."""
+"""If a worker of `compare`, `reproduce`, `extract` or `import` dies, its work is repeated with the same result."""
 
 import os
 import random
@@ -14,7 +14,7 @@ from faults.tiny_recipe import make_command, read_units
 
 SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.full) for seed in range(1, 5))]
 COMPARE = ("needles", "--methods", "attention", "--engine", "torch", "--epochs", "20", "--folds", "6", "--quiet")
-pytestmark = pytest.mark.timeout(1200)  # for the full forms on a busy machine
+pytestmark = pytest.mark.timeout(1200)  # for the full tests on a busy machine
 
 
 def run_and_kill_a_worker(fork_server, command, folder, random_source):
@@ -28,7 +28,7 @@ def run_and_kill_a_worker(fork_server, command, folder, random_source):
 
 
 def run_with_dying_worker(fork_server, command, folder, pattern, seed):
-    """Run a command of which one worker kills itself after it has opened a lock file, and let the command finish."""
+    """Run a command until it finishes; one of its workers kills itself after it has opened a lock file."""
     random_source, died = random.Random(seed), folder / "died"
     trigger = {"operation": "open", "pattern": pattern, "n_calls": random_source.randrange(2000), "once": str(died)}
     child = fork_server.start_with_signal(command, folder, in_worker=True, number=signal.SIGKILL, **trigger)
@@ -43,7 +43,7 @@ def hash_folder(folder):
 
 @pytest.fixture(scope="module")
 def extracted(tmp_path_factory, fork_server, tiles):
-    """Hashes of the bags that one process extracts."""
+    """Return the hashes of the bags that a single process extracts."""
     folder = tmp_path_factory.mktemp("extracted")
     shutil.copytree(tiles, folder / "tiles")
     fork_server.run(["extract", "tiles", "--out", "bags", "--quiet"], folder)
@@ -52,7 +52,7 @@ def extracted(tmp_path_factory, fork_server, tiles):
 
 @pytest.fixture(scope="module")
 def imported(tmp_path_factory, fork_server):
-    """A command that imports three slides, and the hashes of the bags that one process makes of them."""
+    """Return a command that imports three slides, and the hashes of the bags that a single process writes."""
     folder, rows = tmp_path_factory.mktemp("imported"), [["slide_id", "label"]]
     for number in range(3):
         source = trident_slide(folder / "tool", f"s{number}", features(50, seed=number), grid(50), bounds=(10**5,) * 2)
@@ -102,7 +102,7 @@ def test_import_repeats_the_slide_of_a_dead_worker(tmp_path, fork_server, import
 
 
 def kill_first_of_two(fork_server, command, folder, first_lock, second_lock, seed):
-    """Run the same command twice at a time: the first is killed within its slide while the second is within another."""
+    """Run a command twice in parallel; kill the first while both are processing different slides."""
     n_calls = random.Random(seed).randrange(1, 500)
     first = fork_server.start_and_stop(command, folder, operation="open", pattern=first_lock, n_calls=n_calls)
     second = fork_server.start_and_stop(command, folder, operation="open", pattern=second_lock, n_calls=n_calls)

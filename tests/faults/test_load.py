@@ -1,4 +1,4 @@
-"""Load: predictions of 100,000 small bags, and the viewer with 50 clients at a time, both in bounded memory."""
+"""Load tests: predictions of 100,000 small bags, and 50 concurrent clients of the viewer, both in bounded memory."""
 
 import json
 import os
@@ -17,18 +17,18 @@ from bagwise.runs.execution import execute_run
 from command_line import command
 from faults.memory_limit import ONE_ARENA, can_predict_within, limit_growth, needs_linux
 
-BYTES_PER_BAG = 200  # the outputs, the weights and the offset of a bag of three instances
-ALLOCATOR_SLACK = 8_000_000  # bytes, for any number of bags
+BYTES_PER_BAG = 200  # outputs, weights and offset of a bag of three instances
+ALLOCATOR_SLACK = 8_000_000  # bytes, independent of the number of bags
 N_CLIENTS = 50
-SIDE, TILE_SIZE = 512, 64  # pixels of an image, and of its instances
+SIDE, TILE_SIZE = 512, 64  # side of an image and of its instances, in pixels
 THREAD_STACK = 1 << 20  # bytes
-N_THREADS = 40  # that the server starts at most for requests (anyio's default)
-GROWTH = 64_000_000 + N_THREADS * THREAD_STACK  # bytes that the server may allocate once it has served every path
+N_THREADS = 40  # maximum number of threads for requests (anyio's default)
+GROWTH = 64_000_000 + N_THREADS * THREAD_STACK  # bytes that the server may allocate after it has served every path
 
 
 @pytest.fixture(scope="module")
 def trained(request, tmp_path_factory):
-    """A folder with a run, the bags it was trained on ("few"), and the given number of small bags ("many")."""
+    """Return a folder with a run, its training bags ("few"), and the given number of small bags ("many")."""
     folder = tmp_path_factory.mktemp("many-bags")
     generator = np.random.default_rng(0)
     for name, count in {"few": 40, "many": request.param}.items():
@@ -51,7 +51,7 @@ def test_predict_of_many_small_bags_completes_in_the_memory_of_the_result(traine
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    """A run on images that are large enough to be shown in several tiles."""
+    """Return a run on images that are large enough to be shown in several tiles."""
     folder = tmp_path_factory.mktemp("images")
     generator = np.random.default_rng(0)
     for label, number in product(("dark", "light"), range(2)):
@@ -69,7 +69,7 @@ def limit_thread_stack():
 
 @pytest.fixture(scope="module")
 def viewer(run):
-    """The address and the process of a viewer."""
+    """Return the address and the process of a viewer."""
     arguments = command("view", run.folder, "--no-browser", "--json")
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
     environment = {**os.environ, **ONE_ARENA}
@@ -82,7 +82,7 @@ def viewer(run):
 
 
 def list_paths(n_bags):
-    """Every tile of every image, and every layer."""
+    """Return the paths of every tile of every image, and of every layer."""
     for bag in range(n_bags):
         prefix = f"api/runs/0/bags/{bag}"
         yield from (prefix, f"{prefix}/positions")
@@ -94,7 +94,7 @@ def list_paths(n_bags):
 
 
 def request_pages(address, paths, n_requests, seed):
-    """Request paths in a random order; return those without an answer."""
+    """Request paths in random order; return the paths without a response."""
     generator, failed = np.random.default_rng(seed), []
     with httpx.Client(base_url=address, timeout=240) as client:
         for index in generator.integers(len(paths), size=n_requests):
@@ -107,7 +107,7 @@ def request_pages(address, paths, n_requests, seed):
 @needs_linux
 @pytest.mark.parametrize("n_requests", [10, pytest.param(400, marks=pytest.mark.full)])
 def test_viewer_answers_fifty_clients_at_a_time_in_bounded_memory(viewer, run, n_requests):
-    """The operating system refuses more memory than the bound: a request that needs it would fail."""
+    """The operating system denies memory beyond the bound, so a request that needs more would fail."""
     address, process = viewer
     paths = list(list_paths(len(run.predictions)))
     with httpx.Client(base_url=address, timeout=240) as client:

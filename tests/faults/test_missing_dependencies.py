@@ -1,4 +1,4 @@
-"""No network, no optional package, no browser: a message names what to install, before torch is imported."""
+"""No network, no optional package, no browser: a message describes the fix, before torch is imported."""
 
 import json
 import os
@@ -12,12 +12,12 @@ from data.formats.foreign import clam_slide, features, grid
 WITHOUT = """
 import atexit, sys
 missing, sys.argv = sys.argv[1], ["bagwise", *sys.argv[2:]]
-sys.modules.update(dict.fromkeys(missing.split()))  # as if they were not installed, for import and find_spec alike
+sys.modules.update(dict.fromkeys(missing.split()))  # simulates missing packages for import and find_spec
 atexit.register(lambda: "torch" in sys.modules and sys.stderr.write("torch was imported"))
 from bagwise.cli import main
 main()
 """
-UNREACHABLE = "http://127.0.0.1:9/data"  # the port of the discard service, on which nothing listens
+UNREACHABLE = "http://127.0.0.1:9/data"  # the port of the discard service, which is not running
 COMMANDS = {
     "starlette": (["view", "run"], "pip install 'bagwise[viewer]'"),
     "uvicorn": (["view", "run"], "pip install 'bagwise[viewer]'"),
@@ -29,11 +29,11 @@ COMMANDS = {
     ),
     "timm": (["extract", "tiles", "--out", "out", "--encoder", "resnet18"], "pip install timm"),
 }
-IN_FULL = ("uvicorn", "efficientnet_lite_pytorch")  # others of the same commands are in the quick form
+IN_FULL = ("uvicorn", "efficientnet_lite_pytorch")  # the quick tests cover the same commands with other packages
 
 
 def run_without(missing, *arguments, folder, **variables):
-    """Run a command in a process in which packages are missing."""
+    """Run a command in a process without some packages."""
     command = [sys.executable, "-c", WITHOUT, missing, *map(str, arguments)]
     environment = {**os.environ, **variables}
     return subprocess.run(command, capture_output=True, text=True, check=False, env=environment, cwd=folder)
@@ -41,7 +41,7 @@ def run_without(missing, *arguments, folder, **variables):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Files that can be read only with the missing packages."""
+    """Return a folder of files that can be read only with the missing packages."""
     folder = tmp_path_factory.mktemp("files")
     clam_slide(folder, "slide", features(4, 4), grid(4))
     (folder / "labels.csv").write_text("slide_id,label\nslide,1\n")

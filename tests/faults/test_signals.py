@@ -1,7 +1,7 @@
 """SIGINT and SIGTERM: a checkpoint is written, the resume command is printed, and the exit code is 130 or 143.
 
-Commands without a checkpoint keep what is complete, leave no partial file, and print the command to resume with. The
-commands stop themselves at a file operation; the signal arrives there when they are continued.
+Commands without a checkpoint keep completed work, leave no partial file, and print the resume command. In these tests,
+a command stops itself at a file operation, and receives the signal when it is continued.
 """
 
 import os
@@ -21,7 +21,7 @@ TRAIN = ("--epochs", "6", "--batch-size", "4", "--engine", "torch", "--data-opti
 
 
 def end_with_signal(child, number, code):
-    """Send a signal to a stopped command, continue it, and return the command that it printed for resuming."""
+    """Send a signal to a stopped command, continue it, and return the resume command that it prints."""
     child.send(number)
     child.resume()
     return read_resume_command(child, code)
@@ -72,8 +72,8 @@ def test_reproduce_keeps_its_units_on_a_signal_and_resumes(tmp_path, fork_server
 
 @pytest.mark.full
 @needs_proc
-def test_compare_ends_its_workers_on_ctrl_c(tmp_path, fork_server):
-    """As in a terminal, the workers receive the signal too."""
+def test_compare_terminates_its_workers_on_ctrl_c(tmp_path, fork_server):
+    """The workers also receive the signal, as in a terminal."""
     command = ["compare", "needles", "--methods", "attention", "--engine", "torch", "--epochs", "20", "--folds", "9"]
     command += ["--data-option", "n_bags=20", "--workers", "2", "--out", "both", "--quiet"]
     trigger = {"operation": "os.rename", "pattern": "*/units/*.json", "count": 2}
@@ -89,7 +89,7 @@ def test_compare_ends_its_workers_on_ctrl_c(tmp_path, fork_server):
 
 
 @BOTH
-def test_import_leaves_nothing_behind_on_a_signal(tmp_path, fork_server, number, code):
+def test_import_leaves_no_files_on_a_signal(tmp_path, fork_server, number, code):
     from data.formats.foreign import features, grid, trident_slide, write_table
 
     rows = [["slide_id", "label"], *([f"s{slide}.svs", str(slide % 2)] for slide in range(4))]

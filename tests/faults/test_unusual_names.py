@@ -1,4 +1,4 @@
-"""Unicode, spaces, very long and Windows-reserved names are preserved by commands, report, viewer and GeoJSON."""
+"""Unicode names, spaces, very long names and Windows-reserved names are preserved in all outputs."""
 
 import csv
 import io
@@ -21,7 +21,7 @@ NAMES = [
     "é in one letter",
     "two  spaces",
     "x" * 250,
-    "ж" * 125,  # 250 bytes; with the suffix the name of the file is near the 255 bytes that file systems allow
+    "ж" * 125,  # 250 bytes; with its suffix, the file name is near the limit of 255 bytes
     "CON",
     "nul",
     "aux.txt",
@@ -48,7 +48,7 @@ def group_of(name):
 
 
 def run_command(*arguments):
-    """The standard output of a command that must succeed."""
+    """Run a command that must succeed; return its standard output."""
     result = bagwise(*arguments)
     assert result.returncode == 0, result.stderr
     return result.stdout
@@ -61,7 +61,7 @@ def read_table(path):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Features of slides with such names, and the bags, the run and the comparison made of them."""
+    """Return a folder with features of slides with such names, and the bags, run and comparison made from them."""
     folder = tmp_path_factory.mktemp("odd") / FOLDER
     rows = [("case_id", "slide_id", "label")]
     for number, name in enumerate(NAMES):
@@ -78,7 +78,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def predictions(folder):
-    """One dictionary per test bag of the run."""
+    """Return the predictions of the run, one dictionary per test bag."""
     return read_table(folder / "run" / "predictions.csv")
 
 
@@ -127,7 +127,7 @@ def test_explain_lists_and_explains_every_test_bag_by_its_name(folder, predictio
 
 
 class Elements(HTMLParser):
-    """The elements of a page with their attributes."""
+    """Parser that collects the elements of a page with their attributes."""
 
     def __init__(self, page):
         super().__init__()
@@ -157,4 +157,4 @@ def test_viewer_preserves_names_in_lists_and_exported_tables(folder, predictions
             assert exported.headers["Content-Disposition"].isascii()
             assert len(exported.headers["Content-Disposition"]) < 200
             (name,) = {line["bag"] for line in csv.DictReader(io.StringIO(exported.text))}
-            assert name.removeprefix("'") == row["bag"]  # an apostrophe prevents a spreadsheet from computing a formula
+            assert name.removeprefix("'") == row["bag"]  # an apostrophe prevents evaluation as a formula

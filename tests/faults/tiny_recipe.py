@@ -21,12 +21,12 @@ def add_to_recipes():
 
 
 def make_command(repeats, *more):
-    """The arguments of the command line."""
+    """Return the arguments of the command line."""
     return ["reproduce", NAME, "--out", "out", "--repeats", str(repeats), "--quiet", *map(str, more)]
 
 
 def read_units(folder):
-    """The content of the units by path, without the measured seconds."""
+    """Return the content of the units by path, without the measured seconds."""
     return {
         path.relative_to(folder).as_posix(): {k: v for k, v in json.loads(path.read_text()).items() if k != "seconds"}
         for path in sorted(folder.rglob("units/*/*.json"))

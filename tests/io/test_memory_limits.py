@@ -10,7 +10,7 @@ from bagwise.io import memory_limits
 from bagwise.io.memory_limits import (
     ALWAYS_ALLOWED,
     MAX_COMPRESSION,
-    NUMBERS_COMPRESSED,
+    MAX_NUMERIC_COMPRESSION,
     check_declared_size,
     check_free_memory,
     get_free_memory,
@@ -25,13 +25,13 @@ def test_limit_memory_makes_a_large_allocation_fail_and_is_lifted_afterwards():
     assert len(bytearray(1 << 27)) == 1 << 27
 
 
-@pytest.mark.parametrize("max_ratio", [MAX_COMPRESSION, NUMBERS_COMPRESSED])
+@pytest.mark.parametrize("max_ratio", [MAX_COMPRESSION, MAX_NUMERIC_COMPRESSION])
 def test_check_declared_size_compares_the_declared_size_with_the_file(max_ratio):
     check_declared_size(Path("a"), ALWAYS_ALLOWED, 0, "rows", max_ratio)
     check_declared_size(Path("a"), max_ratio * 10**6, 10**6, "rows", max_ratio)
-    for n_claimed in (max_ratio * 10**6 + 1, -1):
-        with pytest.raises(InputError, match=f"a declares {n_claimed:,} bytes of rows, but contains 1,000,000 bytes"):
-            check_declared_size(Path("a"), n_claimed, 10**6, "rows", max_ratio)
+    for n_declared in (max_ratio * 10**6 + 1, -1):
+        with pytest.raises(InputError, match=f"a declares {n_declared:,} bytes of rows, but contains 1,000,000 bytes"):
+            check_declared_size(Path("a"), n_declared, 10**6, "rows", max_ratio)
 
 
 def test_check_free_memory_uses_the_limit_of_the_machine_or_of_the_container(tmp_path, monkeypatch):

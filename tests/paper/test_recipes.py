@@ -78,7 +78,7 @@ def test_make_mnist_settings_approximate_kernels_that_are_too_large(setting):
 
 
 def test_make_mnist_settings_use_exact_kernels_within_the_limit_of_mi_svm():
-    assert MAX_EXACT_DIGITS < 0.9 * hyperplanes.MOST_ROWS
+    assert MAX_EXACT_DIGITS < 0.9 * hyperplanes.MAX_EXACT_ROWS
 
 
 @pytest.mark.parametrize("name", ["colon", "breast"])

@@ -54,7 +54,7 @@ def test_summarise_run_counts_every_bag(digits_run, summary, read_files):
     histogram = summary["probabilities"]["counts"]
     assert [sum(counts) for counts in histogram.values()] == summary["metadata"]["n_bags_by_class"]
     bins = {name: np.array(values) for name, values in summary["calibration"].items()}
-    error = (np.abs(bins["confidence"] - bins["share_right"]) * bins["n_bags"]).sum() / len(rows)
+    error = (np.abs(bins["confidence"] - bins["accuracy"]) * bins["n_bags"]).sum() / len(rows)
     assert error == pytest.approx(metrics["bags"]["calibration_error"]["value"])
 
 

@@ -67,10 +67,10 @@ def test_compute_calibration_agrees_with_a_direct_count(n_classes):
         if in_bin.any():
             assert bins.n_bags[index] == in_bin.sum()
             assert bins.confidence[index] == pytest.approx(confidence[in_bin].mean())
-            assert bins.share_right[index] == pytest.approx(is_correct[in_bin].mean())
+            assert bins.accuracy[index] == pytest.approx(is_correct[in_bin].mean())
             index += 1
     assert index == len(bins.n_bags)
-    gap = (np.abs(bins.confidence - bins.share_right) * bins.n_bags).sum() / bins.n_bags.sum()
+    gap = (np.abs(bins.confidence - bins.accuracy) * bins.n_bags).sum() / bins.n_bags.sum()
     assert gap == pytest.approx(compute_calibration_error(targets, probabilities))
 
 

@@ -236,7 +236,7 @@ class Bags:
         return np.diff(self.offsets)
 
     @property
-    def owners(self) -> np.ndarray:
+    def bag_indices(self) -> np.ndarray:
         """Index of the bag of each instance, of shape (n_instances,)."""
         return np.repeat(np.arange(len(self)), self.sizes)
 

@@ -1,4 +1,4 @@
-"""Estimators of bags with the scikit-learn interface."""
+"""Bag estimators with the scikit-learn interface."""
 
 import lazy_loader
 

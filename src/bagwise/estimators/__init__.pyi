@@ -58,8 +58,8 @@ from .meta.base import DelegatingEstimator
 from .meta.committee import Committee
 from .meta.ensemble import Ensemble
 from .meta.selected import Selected
-from .meta.soft_vote import Voting
 from .meta.super_learner import SuperLearner
+from .meta.voting import Voting
 from .network import BagClassifier
 from .registry import METHODS, PRESETS, Method, build_method, get_preset, resolve_method_name
 from .serialization import DESCRIPTION, restore_attributes, to_plain

@@ -1,9 +1,9 @@
-"""The interface of every estimator of bags: that of scikit-learn, plus the weight of each instance.
+"""The common interface of all bag estimators: the scikit-learn interface, plus a weight for each instance.
 
     fit(bags, y)   predict(bags)   predict_proba(bags)   weigh(bags)   score(bags, y)   save(folder)   load(folder)
 
-Targets are passed as y. The labels that bags carry are never read, so a prediction cannot leak them. Methods that can
-score single instances also have ``score_instances(bags)``.
+Labels are passed as ``y``. The labels stored in ``Bags`` are never read, so predictions cannot depend on them.
+Estimators that can score single instances also have ``score_instances(bags)``.
 """
 
 from abc import ABC, abstractmethod
@@ -15,7 +15,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
-from torch import Tensor
+from torch import Tensor, nn
 
 from bagwise.arguments import check_whole_number
 from bagwise.bags import Bags, name_bag
@@ -23,44 +23,45 @@ from bagwise.errors import InputError
 from bagwise.estimators.serialization import load_estimator, save_estimator
 from bagwise.estimators.validation import BagsLike, encode_labels, is_list_of_bags, make_singleton_bags
 from bagwise.nn import make_seed
-from bagwise.targets import EVEN, Likelihood, decide_classes, make_likelihood
+from bagwise.targets import DEFAULT_THRESHOLD, Likelihood, decide_classes, make_likelihood
 
 Estimator = TypeVar("Estimator", bound="BagEstimator")
-RandomState = int | np.random.RandomState | None  # types of the constructor parameters random_state, class_weight
+# types of the constructor parameters random_state and class_weight
+RandomState = int | np.random.RandomState | None
 ClassWeight = Literal["balanced"] | dict[Any, float] | None
 MAX_CLASSES_SHOWN = 5  # in error messages
 
 
 class BagPredictions(NamedTuple):
-    """Predictions of an estimator for bags."""
+    """The probabilities and the instance weights that an estimator predicts for bags."""
 
     probabilities: np.ndarray  # (n_bags, n_classes)
     weights: np.ndarray  # (n_instances,)
 
 
 class BagEstimator(ClassifierMixin, BaseEstimator, ABC):
-    """Abstract base class of all classifiers of bags.
+    """Abstract base class of all bag estimators.
 
-    In every method ``X`` is one of: Bags; a list with one array of shape (n_instances, …) per bag; or a 2-D array, of
-    which each row is a bag with one instance. As in scikit-learn, constructors store their parameters unchanged and
+    In every method, ``X`` is one of: ``Bags``; a list with one array of shape (n_instances, …) per bag; or a 2-D array
+    in which each row is a bag with one instance. As in scikit-learn, constructors store their parameters unchanged, and
     ``fit`` checks them.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The labels in increasing order.
+        The class labels in increasing order.
     likelihood_ : Likelihood
-        The link between scores and probabilities.
+        Converts scores to probabilities (link function).
     instance_shape_ : tuple of int
-        The shape of an instance: (n_features,) or (height, width, channels).
+        Shape of an instance: (n_features,) or (height, width, channels).
     n_features_in_ : int
-        The number of values per instance.
+        Number of values per instance.
     feature_names_in_ : ndarray of str
-        The column names; defined only if ``X`` was a data frame.
+        Column names; defined only if ``X`` was a data frame.
     extractor_ : str or None
-        The feature extractor that the training bags name.
+        Name of the feature extractor of the training bags; None if they do not name one.
     seed_ : int
-        The seed of this fit, derived from ``random_state``.
+        Seed of this fit, derived from ``random_state``.
     """
 
     kinds: ClassVar[dict[str, type["BagEstimator"]]] = {}  # subclasses by class name, for ``load``
@@ -84,6 +85,7 @@ class BagEstimator(ClassifierMixin, BaseEstimator, ABC):
         Parameters
         ----------
         X : Bags, list of array-like, or array-like of shape (n_bags, n_features)
+            Training bags.
         y : array-like of shape (n_bags,)
             One label per bag.
 
@@ -100,11 +102,12 @@ class BagEstimator(ClassifierMixin, BaseEstimator, ABC):
         Parameters
         ----------
         X : Bags, list of array-like, or array-like of shape (n_bags, n_features)
+            Bags to predict.
 
         Returns
         -------
         ndarray of shape (n_bags, n_classes)
-            Columns are in the order of ``classes_``.
+            Class probabilities; columns are in the order of ``classes_``.
         """
 
     @abstractmethod
@@ -114,6 +117,7 @@ class BagEstimator(ClassifierMixin, BaseEstimator, ABC):
         Parameters
         ----------
         X : Bags, list of array-like, or array-like of shape (n_bags, n_features)
+            Bags to predict.
 
         Returns
         -------
@@ -123,62 +127,65 @@ class BagEstimator(ClassifierMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def _content(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
-        """Return the fitted state to save: metadata that fits into JSON, and tensors by name."""
+        """Return the fitted state to save: JSON-compatible metadata, and tensors by name."""
 
     @abstractmethod
     def _restore(self, metadata: dict[str, Any], tensors: dict[str, Tensor]) -> None:
-        """Set the fitted state returned by ``_content``; parameters, classes and shapes are set already."""
+        """Set the fitted state returned by ``_content``; parameters, classes and shapes are already set."""
 
     @property
     def decision_threshold(self) -> float:
         """The probability above which the second of two classes is predicted."""
-        return EVEN
+        return DEFAULT_THRESHOLD
 
     def predict(self, X: BagsLike) -> np.ndarray:
         """Predict class labels.
 
-        The most probable class is predicted; with two classes and a learned ``decision_threshold``, the second class
-        if its probability is above the threshold.
+        Predicts the most probable class. With two classes and a learned ``decision_threshold``, predicts the second
+        class if its probability is above the threshold.
 
         Parameters
         ----------
         X : Bags, list of array-like, or array-like of shape (n_bags, n_features)
+            Bags to predict.
 
         Returns
         -------
         ndarray of shape (n_bags,)
+            Class labels.
         """
         probabilities = self.predict_proba(X)
         return self.classes_[decide_classes(probabilities, self.decision_threshold)]
 
     def predict_with_weights(self, X: BagsLike) -> BagPredictions:
-        """Predict probabilities and instance weights together, where possible in one pass.
+        """Predict class probabilities and instance weights together, in one pass where possible.
 
         Parameters
         ----------
         X : Bags, list of array-like, or array-like of shape (n_bags, n_features)
+            Bags to predict.
 
         Returns
         -------
         BagPredictions
-            The named tuple (probabilities, weights) of ``predict_proba`` and ``weigh``.
+            Named tuple of ``probabilities``, as from ``predict_proba``, and ``weights``, as from ``weigh``.
         """
         return BagPredictions(self.predict_proba(X), self.weigh(X))
 
     def save(self, folder: str | Path) -> None:
-        """Save the fitted estimator to a folder of safetensors and JSON files, without pickle.
+        """Save the fitted estimator to a folder of safetensors and JSON files; pickle is not used.
 
         Parameters
         ----------
         folder : str or Path
-            Created if missing; a model saved there before is replaced.
+            Created if it does not exist; an existing model in it is replaced.
         """
         check_is_fitted(self)
         save_estimator(self, folder)
 
     @classmethod
-    def load(cls: type[Estimator], folder: str | Path, **modules: Any) -> Estimator:
-        """Load a saved estimator of this class; ``BagEstimator.load`` loads any estimator.
+    def load(cls: type[Estimator], folder: str | Path, **modules: nn.Module) -> Estimator:
+        """Load a saved estimator of this class; ``BagEstimator.load`` loads an estimator of any class.
 
         Parameters
         ----------
@@ -191,11 +198,17 @@ class BagEstimator(ClassifierMixin, BaseEstimator, ABC):
         Returns
         -------
         BagEstimator
+            The fitted estimator.
+
+        Raises
+        ------
+        InputError
+            If the folder has no such estimator, a file is damaged, or a custom module is missing or different.
         """
         return load_estimator(cls, folder, modules)
 
     def _check_training_input(self, X: BagsLike, y: npt.ArrayLike | None) -> tuple[Bags, np.ndarray]:
-        """Return bags and class numbers; set the attributes that hold classes, instance shape and seed."""
+        """Return the bags and their class numbers, and set the attributes that every fit sets."""
         if y is None:
             raise InputError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         if is_list_of_bags(X):
@@ -230,7 +243,7 @@ class BagEstimator(ClassifierMixin, BaseEstimator, ABC):
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
     def _check_bags(self, X: BagsLike) -> Bags:
-        """Return bags to predict, whose instances have the shape that the estimator was trained on."""
+        """Return the bags to predict; reject instances whose shape or extractor differs from the training bags."""
         check_is_fitted(self)
         if is_list_of_bags(X):
             X = Bags.from_list(X)
@@ -246,9 +259,9 @@ class BagEstimator(ClassifierMixin, BaseEstimator, ABC):
             )
         if None not in (X.extractor, self.extractor_) and X.extractor != self.extractor_:
             raise InputError(
-                f"the bags hold features of '{X.extractor}', the model was trained on those of '{self.extractor_}'; "
-                "they are not comparable even at equal width: extract the features again with "
-                f"'{self.extractor_}'"
+                f"the bags have features of '{X.extractor}', but the model was trained on features of "
+                f"'{self.extractor_}'; features of different extractors are not comparable, even if they have the same "
+                f"width: extract the features again with '{self.extractor_}'"
             )
         return X
 

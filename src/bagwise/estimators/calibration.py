@@ -1,19 +1,20 @@
-"""Calibrated probabilities, fitted to bags that were held out of the fit.
+"""Calibration of probabilities on held-out bags.
 
 A **slope** turns the scores of a method into probabilities:
 
     p(Y = 1) = sigm(a · score)        a > 0
 
-It has one parameter and no offset: the probability crosses one half where the score crosses zero, so it never
-contradicts the decision (Platt's second parameter would). Scores of the training bags themselves are overconfident.
+It has one parameter and no offset: the probability is one half where the score is zero, so it always agrees with the
+decision (with Platt's second parameter it would not). It is fitted to held-out bags, because the scores of the training
+bags are overconfident.
 
 A **temperature** rescales probabilities, and a **threshold** replaces one half in the decision between two classes:
 
     p′ ∝ p^(1/T)                    T maximises the likelihood of the held-out bags (Guo et al. 2017)
-    positive where p′ > t           t maximises recall + specificity on them
+    positive if p′ > t              t maximises recall + specificity on the held-out bags
 
-As in Platt (1999), the fits of slope and temperature assume that each of n labels is right with probability
-(n + 1) / (n + 2) only: if all held-out bags are predicted correctly, the next one is still not certain.
+As in Platt (1999), slope and temperature are fitted under the assumption that each of the n labels is correct only
+with probability (n + 1) / (n + 2), so probabilities do not become 0 or 1 if all held-out bags are predicted correctly.
 """
 
 from collections.abc import Callable
@@ -27,15 +28,15 @@ from scipy.optimize import minimize_scalar
 from bagwise.arguments import check_real_number
 from bagwise.bags import make_stratified_folds
 from bagwise.errors import InputError
-from bagwise.targets import EVEN, Likelihood, clip_log, make_likelihood
+from bagwise.targets import DEFAULT_THRESHOLD, Likelihood, clip_log, make_likelihood
 
-MAX_LOG_SLOPE = 7.0  # bound of |log a|: a factor of about a thousand in both directions
+MAX_LOG_SLOPE = 7.0  # bound of |log a|: a is between about 1/1000 and 1000
 
 
 def check_folds(folds: Any) -> None:
-    """Reject a value of the parameter ``calibration`` that is not a number of folds."""
+    """Check that the parameter ``calibration`` is a number of folds."""
     if isinstance(folds, bool) or not isinstance(folds, int | np.integer) or folds < 0 or folds == 1:
-        raise InputError(f"calibration is {folds!r}; it must be the number of folds, 2 or more, or 0 for none")
+        raise InputError(f"calibration is {folds!r}; it must be a number of folds, 2 or more, or 0 for no calibration")
 
 
 def compute_held_out_scores(
@@ -45,9 +46,10 @@ def compute_held_out_scores(
     n_folds: int,
     seed: int,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows that could be held out, and their scores by ``score(training rows, held-out rows)``.
+    """Return the indices of all bags that could be held out, and their scores.
 
-    Both are empty if a class or the groups are too few for two folds.
+    Scores are computed fold by fold with ``score(training indices, held-out indices)``. Both arrays are empty if there
+    are too few bags of a class, or too few groups, for two folds.
     """
     n_groups = len(targets) if groups is None else len(np.unique(groups))
     n_folds = min(n_folds, int(np.bincount(targets).min()), n_groups)
@@ -65,7 +67,7 @@ def compute_held_out_scores(
 
 
 def fit_slope(likelihood: Likelihood, scores: np.ndarray, targets: np.ndarray) -> float:
-    """Return the slope of maximum likelihood.
+    """Return the slope that maximises the likelihood of the targets.
 
     >>> from bagwise.targets import Bernoulli
     >>> bool(fit_slope(Bernoulli(), np.array([[-9.0], [9.0], [-9.0], [9.0]]), np.array([0, 1, 1, 0])) < 0.01)
@@ -86,14 +88,14 @@ def fit_slope(likelihood: Likelihood, scores: np.ndarray, targets: np.ndarray) -
 
 @dataclass(frozen=True)
 class Adjustment:
-    """A temperature and a decision threshold; the defaults change nothing.
+    """A temperature and a decision threshold; with the defaults, predictions are not changed.
 
     Parameters
     ----------
     temperature : float, default=1.0
-        T in p′ ∝ p^(1/T).
+        T in p′ ∝ p^(1/T), above 0.
     threshold : float, default=0.5
-        The probability above which the second of two classes is predicted.
+        Probability above which the second of two classes is predicted.
 
     Examples
     --------
@@ -102,18 +104,20 @@ class Adjustment:
     """
 
     temperature: float = 1.0
-    threshold: float = EVEN
+    threshold: float = DEFAULT_THRESHOLD
 
     def apply(self, probabilities: np.ndarray) -> np.ndarray:
-        """Rescale probabilities by the temperature; with two classes the order of the bags stays the same.
+        """Rescale probabilities by the temperature; with two classes, the ranking of the bags does not change.
 
         Parameters
         ----------
         probabilities : ndarray of shape (n_bags, n_classes)
+            Class probabilities.
 
         Returns
         -------
         ndarray of shape (n_bags, n_classes)
+            The rescaled probabilities.
         """
         if self.temperature == 1.0:
             return probabilities
@@ -121,7 +125,7 @@ class Adjustment:
 
 
 def restore_adjustment(metadata: dict[str, Any]) -> Adjustment:
-    """Return the adjustment of a saved model; impossible values are rejected."""
+    """Return the adjustment of a saved model; reject invalid values."""
     return Adjustment(
         check_real_number("temperature", metadata["temperature"], above=0),
         check_real_number("threshold", metadata["threshold"], minimum=0),
@@ -134,15 +138,13 @@ def learn_adjustment(
     """Fit a temperature, a threshold or both to held-out bags."""
     scaling = Adjustment(_fit_temperature(probabilities, targets) if temperature else 1.0)
     positive = scaling.apply(probabilities)[:, 1]
-    return Adjustment(scaling.temperature, _fit_threshold(positive, targets == 1) if threshold else EVEN)
+    return Adjustment(scaling.temperature, _fit_threshold(positive, targets == 1) if threshold else DEFAULT_THRESHOLD)
 
 
 def check_threshold(threshold: bool, n_classes: int) -> None:
-    """Reject a threshold for more than two classes."""
+    """Reject a learned threshold for more than two classes."""
     if threshold and n_classes > 2:
-        raise InputError(
-            f"a threshold decides between two classes, and y has {n_classes}; leave it out (threshold=False)"
-        )
+        raise InputError(f"a threshold decides between two classes, but y has {n_classes}; set threshold=False")
 
 
 def _fit_temperature(probabilities: np.ndarray, targets: np.ndarray) -> float:
@@ -151,12 +153,12 @@ def _fit_temperature(probabilities: np.ndarray, targets: np.ndarray) -> float:
 
 
 def _fit_threshold(probabilities: np.ndarray, positive: np.ndarray) -> float:
-    """Return the middle of the gap that separates the classes best; among equals, the one nearest to one half."""
+    """Return the midpoint of maximum recall + specificity; if there are several, the one nearest to one half."""
     values = np.unique(probabilities)
     if positive.all() or not positive.any() or len(values) == 1:
-        return EVEN
+        return DEFAULT_THRESHOLD
     candidates = (values[1:] + values[:-1]) / 2
     recall = np.array([(probabilities[positive] > candidate).mean() for candidate in candidates])
     specificity = np.array([(probabilities[~positive] < candidate).mean() for candidate in candidates])
     best = candidates[np.isclose(recall + specificity, (recall + specificity).max())]
-    return float(best[np.abs(best - EVEN).argmin()])
+    return float(best[np.abs(best - DEFAULT_THRESHOLD).argmin()])

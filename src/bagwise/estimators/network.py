@@ -1,4 +1,4 @@
-"""BagClassifier: encoder, pooling and head trained end to end, with the scikit-learn interface."""
+"""BagClassifier: an encoder, a pooling and a head, trained end to end, with the scikit-learn interface."""
 
 from collections.abc import Callable
 from dataclasses import asdict
@@ -51,19 +51,19 @@ class BagClassifier(BagEstimator):
 
         θ(X) = g( σ( f(x₁), …, f(x_K) ) )
 
-    with encoder f, pooling σ and head g. Names are accepted with spaces, hyphens or underscores.
+    with encoder f, pooling σ and head g. In names, spaces, hyphens and underscores are equivalent.
 
     Parameters
     ----------
     pooling : str or Pooling, default="gated attention"
         A key of ``bagwise.nn.pooling.POOLINGS`` ("attention", "max", "mean", "log-sum-exp", "noisy-or", …) or a module.
     level : {"embedding", "instance"}, default="embedding"
-        Pool the embeddings and classify the bag, or classify the instances and pool their scores.
+        Whether to pool the embeddings and classify the bag, or to classify the instances and pool their scores.
     encoder : str or nn.Module, default="auto"
         "mlp", "lenet", "nucleus cnn", "projection", "identity", "auto" (lenet for images of at least 16×16 pixels,
-        else mlp), or a module from (n, …) to (n, width).
+        else mlp), or a module that maps (n, …) to (n, width).
     connections : {"deep supervision", "residual"} or None, default=None
-        Connections from all layers of the mlp to the head.
+        Connections from all layers of the mlp to the head; None means no such connections.
     attention_width : int, default=128
         Number of hidden units L of the attention.
     heads : int, default=1
@@ -71,51 +71,53 @@ class BagClassifier(BagEstimator):
     epochs : int, default=100
         Number of passes over the training bags.
     batch_size : int, default=1
-        Bags per step (1 in the paper).
+        Number of bags per training step (1 in the paper).
     optimizer : {"adam", "sgd", "nesterov"}, default="adam"
-        Adam, or SGD with ``momentum``, plain or Nesterov.
+        Adam, SGD with ``momentum``, or SGD with Nesterov momentum.
     learning_rate : float, default=5e-4
+        Initial learning rate.
     weight_decay : float, default=1e-4
+        Factor of the L2 penalty.
     momentum : float, default=0.9
         Momentum of "sgd" and "nesterov".
     schedule : {"constant", "linear", "cosine"}, default="constant"
-        Decay of the learning rate.
+        Schedule of the learning rate.
     dropout : float or None, default=None
-        Dropout probability; None keeps the default of the encoder (0.5 for mlp and nucleus cnn, 0 for lenet).
+        Dropout probability; None means the default of the encoder (0.5 for mlp and nucleus cnn, 0 for lenet).
     augmentation : str, nn.Module or None, default=None
         Applied in training only: "histology" (stains, rotations, reflections), "nucleus" (the same on a shifted crop
         of 27 pixels), "affine" (grey images), "auto" (affine for grey images, histology for colour images, none for
-        vectors), or a module.
+        feature vectors), or a module.
     standardize : bool, default=True
-        Scale each feature (or channel) to the mean and standard deviation of the training instances.
+        Standardise each feature (or channel) by the mean and standard deviation of the training instances.
     validation : float or None, default=None
-        Share of the bags held out to choose the best epoch by error + loss; None trains to the last epoch.
+        Share of the bags to hold out for choosing the epoch of minimum error + loss; None trains to the last epoch.
     patience : int or None, default=None
-        Stop after this many epochs without improvement; needs validation bags.
+        Stop after this many epochs without improvement; requires validation bags. None trains all epochs.
     averaging : float, default=0.0
-        Share of the epochs, counted from the last, whose parameters are averaged; excludes validation.
+        Share of the epochs, counted from the last, whose parameters are averaged; cannot be used with validation.
     most_instances : int or None, default=None
-        Maximum number of instances per bag in a training step, sampled anew each time; None uses all. Predictions
+        Maximum number of instances per bag in a training step, sampled again in each step; None uses all. Predictions
         always use whole bags.
     class_weight : {"balanced"}, dict or None, default=None
-        Factor of each class on the loss.
+        Weight of each class in the loss; None gives all classes a weight of one.
     temperature : bool, default=False
-        Calibrate the probabilities by a temperature learned from the validation bags.
+        Whether to calibrate the probabilities by a temperature learned from the validation bags.
     threshold : bool, default=False
-        Decide between two classes at a probability learned from the validation bags instead of 0.5.
+        Whether to learn the decision threshold between two classes from the validation bags, instead of 0.5.
     precision : {"full", "mixed"}, default="full"
         "mixed" computes the encoder in bfloat16 in training; CUDA devices only.
     engine : {"auto", "torch", "fused"}, default="auto"
-        "fused" trains with compiled kernels for features and images (needs Numba); "auto" takes the faster engine.
+        "fused" trains with compiled kernels for features and images (needs Numba); "auto" selects the faster engine.
     memory : int or str, default="auto"
         Memory limit for the instances of a training step: bytes, a size such as "2GB", or "auto" for a quarter of the
         device's memory. Larger batches are processed in chunks, in two passes, with the same gradients.
     device : str or torch.device, default="auto"
         "cpu", "cuda", "mps", or "auto" for a CUDA device if available, else the CPU.
     random_state : int, RandomState or None, default=None
-        An int makes every fit bit-identical on the same machine with the same number of threads.
+        Random seed; with an int, fits on the same machine with the same number of threads are bit-identical.
     verbose : bool, default=False
-        Show a progress bar.
+        Whether to show a progress bar.
 
     Attributes
     ----------
@@ -214,20 +216,22 @@ class BagClassifier(BagEstimator):
         Parameters
         ----------
         X : Bags, list of array-like, or array-like of shape (n_bags, n_features)
+            Training bags.
         y : array-like of shape (n_bags,)
             One label per bag.
-        validation : tuple of (bags, labels), default=None
-            Bags to choose the best epoch by, instead of a share of the training bags.
-        checkpoint : str or Path, default=None
+        validation : tuple of (bags, labels) or None, default=None
+            Bags for choosing the best epoch, instead of a share of the training bags.
+        checkpoint : str, Path or None, default=None
             File to which the training state is written after each epoch; if it exists, training resumes from it.
-        progress : TrainingProgress, default=None
-            Receives the progress; None shows a bar if ``verbose``.
-        should_stop : callable, default: never
-            Called between steps; training stops with ``TrainingStopped`` when it returns True.
+        progress : TrainingProgress or None, default=None
+            Receives the progress; None shows a progress bar if ``verbose`` is set.
+        should_stop : callable, default=lambda: False
+            Called between steps; if it returns True, training stops and raises ``TrainingStopped``.
 
         Returns
         -------
         BagClassifier
+            The estimator itself.
         """
         if checkpoint is not None and self.random_state is None:
             raise InputError(
@@ -257,14 +261,14 @@ class BagClassifier(BagEstimator):
         return self
 
     def check(self, X: BagsLike, y: npt.ArrayLike | None, validation: ValidationBags | None = None) -> None:
-        """Raise InputError if ``fit`` would reject the parameters for this input; nothing is trained or changed."""
+        """Raise ``InputError`` if ``fit`` would reject the parameters or the input; nothing is trained or changed."""
         trial = clone(self)
         plan = trial._plan(X, y, validation)
         model, device = trial._build(plan.training.bags[:1]), resolve_device(trial.device)
         choose_engine(trial.engine, model, trial.likelihood_, plan.training, plan.settings, device)
 
     def decision_function(self, X: BagsLike) -> np.ndarray:
-        """Compute scores, before the link function: (n_bags,) for two classes, else (n_bags, n_classes)."""
+        """Compute scores of shape (n_bags,) for two classes, else (n_bags, n_classes)."""
         scores = self._infer(X).scores
         return self.likelihood_.decisions(scores)
 

@@ -22,9 +22,9 @@ from bagwise.nn.pooling import PoolingSettings
 
 
 def build_network(estimator: Any, bags: Bags) -> BagModel:
-    """Build the untrained network for these bags from the parameters of an estimator.
+    """Build the untrained network of an estimator for these bags.
 
-    Custom modules are copied, so that training leaves the originals unchanged.
+    Custom modules are copied, so that training does not change the originals.
     """
     augmentation = build_augmentation(copy.deepcopy(estimator.augmentation), bags.instance_shape)
     first_layers = [] if augmentation is None else [augmentation]
@@ -50,5 +50,5 @@ def build_network(estimator: Any, bags: Bags) -> BagModel:
 
 
 def make_blank_bags(instance_shape: tuple[int, ...]) -> Bags:
-    """Make one bag with one instance of zeros, enough to build a network whose saved parameters are then loaded."""
+    """Return one bag with one instance of zeros, to build a network whose saved parameters are loaded afterwards."""
     return Bags(np.zeros((1, *instance_shape), dtype=np.float32), np.array([0, 1]))

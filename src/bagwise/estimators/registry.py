@@ -1,8 +1,9 @@
-"""Presets, and every method under the name it has in the literature.
+"""Presets, and the registry of methods under their names in the literature.
 
-The table holds the rows of the paper's tables, and two simple baselines: "extra trees" and "naive".
+The registry contains the methods of the paper's tables, the methods of bagwise, combinations of methods, and two simple
+baselines, "extra trees" and "naive".
 
-Names are accepted with spaces, hyphens, underscores or plus signs, in upper or lower case. One exception: case
+In names, spaces, hyphens, underscores and plus signs are equivalent, and case is ignored. One exception: case
 distinguishes mi-SVM (instances) from MI-SVM (bags), and mi-Net from MI-Net, so in names that start with "mi" the case
 of these two letters matters.
 """
@@ -29,15 +30,15 @@ from bagwise.estimators.meta.super_learner import SuperLearner
 from bagwise.estimators.network import BagClassifier
 
 PRESETS: dict[str, dict[str, Any]] = {
-    # gated attention on augmented images, parameters averaged over the second half of the epochs: with few bags the
-    # most stable recipe found, without using any test bag; no bags have to be held out
+    # gated attention on augmented images, parameters averaged over the second half of the epochs: the most stable
+    # recipe found for few bags; it was chosen without test bags, and needs no validation bags
     "bagwise": {"pooling": "gated attention", "augmentation": "auto", "averaging": 0.5},
 }
 CASE_SENSITIVE_PREFIX = "mi"
 
 
 def get_preset(name: str) -> dict[str, Any]:
-    """Return parameters of ``BagClassifier`` that go together.
+    """Return a named set of parameters for ``BagClassifier``.
 
     Parameters
     ----------
@@ -48,7 +49,7 @@ def get_preset(name: str) -> dict[str, Any]:
     Returns
     -------
     dict
-        A copy, which may be changed.
+        The parameters; a copy, which may be changed.
 
     Examples
     --------
@@ -65,9 +66,9 @@ class Method(NamedTuple):
     Parameters
     ----------
     kind : type
-        A subclass of BagEstimator.
+        A subclass of ``BagEstimator``.
     parameters : dict
-        The parameters that are fixed; those of a wrapped estimator under nested names, such as
+        The parameters that are fixed; parameters of a wrapped estimator have nested names, such as
         ``estimator__epochs``.
     reference : str
         The publication, or a short description.
@@ -116,7 +117,7 @@ METHODS: dict[str, Method] = {
 
 
 def resolve_method_name(typed: str) -> str:
-    """Return the name of a method as written in ``METHODS``.
+    """Return the canonical name of a method.
 
     Parameters
     ----------
@@ -126,11 +127,12 @@ def resolve_method_name(typed: str) -> str:
     Returns
     -------
     str
+        A key of ``METHODS``.
 
     Raises
     ------
     InputError
-        If there is no such method; the message suggests the nearest name.
+        If there is no such method; the message suggests similar names.
 
     Examples
     --------
@@ -154,17 +156,17 @@ def build_method(typed: str, **parameters: Any) -> BagEstimator:
     typed : str
         The name of the method in any accepted spelling.
     **parameters
-        Parameters of the estimator that the method does not fix.
+        Parameters of the estimator, except those that the method fixes.
 
     Returns
     -------
     BagEstimator
-        Not fitted.
+        The estimator, not fitted.
 
     Raises
     ------
     InputError
-        If the method or a parameter is unknown, or the method fixes the parameter.
+        If the method or a parameter is unknown, or if the method fixes the parameter.
 
     Examples
     --------
@@ -184,7 +186,7 @@ def build_method(typed: str, **parameters: Any) -> BagEstimator:
 
 
 def _make_key(name: str) -> tuple[str, str]:
-    """Return what distinguishes names: the case of an initial "mi", and all letters in any case."""
+    """Return the key by which names are compared: an initial "mi" with its case, and the name without case."""
     letters = canonicalize_name(name.replace("+", " ")).replace(" ", "")
     prefix = name.strip()[: len(CASE_SENSITIVE_PREFIX)]
     return (prefix if prefix.lower() == CASE_SENSITIVE_PREFIX else "", letters)

@@ -1,4 +1,4 @@
-"""Saved estimators: a folder of safetensors (tensors) and JSON (metadata) with SHA-256 checksums, never a pickle."""
+"""Saved estimators: folders of safetensors (tensors) and JSON (metadata) with SHA-256 checksums; no pickle."""
 
 import importlib
 from pathlib import Path
@@ -23,9 +23,9 @@ from bagwise.io import (
     write_manifest,
 )
 
-KIND = "bagwise model"  # of the folder, in its manifest
+KIND = "bagwise model"  # kind of the folder, as written to its manifest
 DESCRIPTION, TENSORS = "model.json", "model.safetensors"
-BASE_MEMORY, MEMORY_FACTOR = 1 << 30, 8  # limit while loading: bytes, plus this multiple of the size of the tensors
+BASE_MEMORY, MEMORY_FACTOR = 1 << 30, 8  # memory limit of loading: bytes + factor · size of the tensors
 MODULE_PARAMETERS = ("encoder", "pooling", "augmentation")  # parameters that may be custom modules
 
 
@@ -43,7 +43,7 @@ def save_estimator(estimator: Any, folder: str | Path) -> None:
         "seed": estimator.seed_,
         "learned": metadata,
     }
-    # cloned, because safetensors refuses tensors that share memory (tied weights)
+    # cloned, because safetensors rejects tensors that share memory (tied weights)
     copies = {name: value.detach().cpu().clone().contiguous() for name, value in tensors.items()}
     with write_folder_atomically(Path(folder), KIND) as temporary:
         (temporary / TENSORS).write_bytes(serialize_tensors(copies))
@@ -52,21 +52,21 @@ def save_estimator(estimator: Any, folder: str | Path) -> None:
 
 
 def load_estimator(expected_class: Any, folder: str | Path, modules: dict[str, Any]) -> Any:
-    """Read an estimator of a class or of a subclass, after comparing every file with its SHA-256 checksum."""
+    """Load an estimator of a class or a subclass; every file is first compared with its SHA-256 checksum."""
     folder = Path(folder)
     read_verified_manifest(folder, KIND, (DESCRIPTION, TENSORS))
     limit = BASE_MEMORY + MEMORY_FACTOR * (folder / TENSORS).stat().st_size
-    with translate_errors(folder, "holds no model that bagwise could have written", "train again"), limit_memory(limit):
+    with translate_errors(folder, "does not contain a valid bagwise model", "train again"), limit_memory(limit):
         return _read_estimator(expected_class, folder, modules)
 
 
 def _read_estimator(expected_class: Any, folder: Path, modules: dict[str, Any]) -> Any:
-    """Read an estimator whose checksums match; anyone may have written it, so nothing else is trusted."""
+    """Read an estimator whose checksums match; the files may be forged, so their content is not trusted."""
     description = read_json(folder / DESCRIPTION)
     found_class = _find_class(description["estimator"], expected_class.kinds)
     if not issubclass(found_class, expected_class):
         raise InputError(
-            f"{folder} holds a {description['estimator']}, not a {expected_class.__name__}; "
+            f"{folder} contains a {description['estimator']}, not a {expected_class.__name__}; "
             f"load it with {description['estimator']}.load or BagEstimator.load"
         )
     parameters = {name: from_plain(value, expected_class.kinds) for name, value in description["parameters"].items()}
@@ -90,13 +90,13 @@ def restore_attributes(estimator: Any, classes: np.ndarray, instance_shape: tupl
     Parameters
     ----------
     estimator : BagEstimator
-        Changed in place.
+        The estimator; it is changed in place.
     classes : ndarray of shape (n_classes,)
-        The labels.
+        The class labels.
     instance_shape : tuple of int
-        The shape of an instance.
+        Shape of an instance.
     seed : int
-        The seed of the fit.
+        Seed of the fit.
     """
     estimator.classes_, estimator.instance_shape_, estimator.seed_ = classes, instance_shape, seed
     estimator.likelihood_ = estimator._make_likelihood(len(classes))
@@ -105,7 +105,7 @@ def restore_attributes(estimator: Any, classes: np.ndarray, instance_shape: tupl
 
 
 def load_parameters(model: nn.Module, tensors: dict[str, Tensor]) -> None:
-    """Copy saved tensors into a model; names and shapes must be the same."""
+    """Copy saved tensors into a model; names and shapes must match."""
     expected = {name: tuple(value.shape) for name, value in model.state_dict().items()}
     stored = {name: tuple(value.shape) for name, value in tensors.items()}
     if expected != stored:
@@ -121,14 +121,14 @@ def to_plain(value: Any) -> Any:
     Parameters
     ----------
     value : object
-        A number, string, bool, None, list, tuple, dict, array, random state, module or scikit-learn estimator, also
+        A number, string, bool, None, list, tuple, dict, array, random state, module or scikit-learn estimator; may be
         nested.
 
     Returns
     -------
     object
         JSON types. A module is described by its class and repr, an estimator by its class and parameters, a dict by
-        its pairs; a random state becomes None.
+        its key-value pairs; a random state becomes None.
 
     Raises
     ------
@@ -156,14 +156,14 @@ def to_plain(value: Any) -> Any:
     if value is None or isinstance(value, str | int | float | bool):
         return value
     if isinstance(value, np.random.RandomState | np.random.Generator):
-        return None  # its state is not part of the model
+        return None  # the state of a generator is not part of the model
     raise InputError(
         f"the parameter {describe_value(value)} cannot be saved; use numbers, strings, lists or estimators instead"
     )
 
 
 def from_plain(value: Any, class_by_name: dict[str, Any]) -> Any:
-    """Invert ``to_plain``; modules stay described."""
+    """Invert ``to_plain``; the descriptions of modules are returned unchanged."""
     if isinstance(value, dict) and "pairs" in value:
         return {from_plain(key, class_by_name): from_plain(item, class_by_name) for key, item in value["pairs"]}
     if isinstance(value, dict) and "tuple" in value:
@@ -181,7 +181,7 @@ def _parameters_to_plain(estimator: BaseEstimator) -> dict[str, Any]:
 
 
 def _name_class(kind: type) -> str:
-    """Return the class name; for a class of scikit-learn, with its public module."""
+    """Return the name of a class; for scikit-learn classes, prefixed with the public module."""
     parts = kind.__module__.split(".")
     public = [part for part in parts if not part.startswith("_")]
     return ".".join([*public, kind.__name__]) if parts[0] == "sklearn" else kind.__name__
@@ -194,21 +194,21 @@ def _find_class(name: str, class_by_name: dict[str, Any]) -> Any:
         _import_estimators()
     if name not in class_by_name:
         raise InputError(
-            f"the model is a {name}, a class unknown to this version of bagwise; import the module that defines it, "
+            f"the model is a {name}, which is unknown to this version of bagwise; import the module that defines it, "
             "or update bagwise"
         )
     return class_by_name[name]
 
 
 def _import_estimators() -> None:
-    """Import every public estimator, which registers its class; the package imports its names on demand."""
+    """Import all public estimators, to register their classes: the package imports its names lazily."""
     package = importlib.import_module("bagwise.estimators")
     for name in package.__all__:
         getattr(package, name)
 
 
 def _find_sklearn_class(name: str) -> Any:
-    """Return an estimator class of scikit-learn; a file may name nothing else."""
+    """Return an estimator class of scikit-learn; any other name in a file is rejected."""
     module, _, class_name = name.rpartition(".")
     try:
         found = getattr(importlib.import_module(module), class_name, None)
@@ -216,7 +216,7 @@ def _find_sklearn_class(name: str) -> Any:
         found = None
     if not (isinstance(found, type) and issubclass(found, BaseEstimator)):
         raise InputError(
-            f"the model holds a {name}, which is unknown to this version of scikit-learn; install the version that "
+            f"the model contains a {name}, which is unknown to this version of scikit-learn; install the version that "
             "the model was saved with"
         )
     return found
@@ -238,7 +238,7 @@ def _read_tensors(path: Path) -> dict[str, Tensor]:
 
 
 def _insert_modules(parameters: dict[str, Any], modules: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """Return the parameters with the custom modules that the estimator was trained with."""
+    """Return the parameters with the descriptions of custom modules replaced by the passed modules."""
     if unknown := modules.keys() - (set(MODULE_PARAMETERS) & parameters.keys()):
         raise InputError(f"load accepts modules named {', '.join(MODULE_PARAMETERS)}; got {', '.join(sorted(unknown))}")
     checked = {
@@ -250,7 +250,7 @@ def _insert_modules(parameters: dict[str, Any], modules: dict[str, Any], folder:
 
 
 def _check_module(stored: Any, passed: nn.Module | None, name: str, folder: Path) -> Any:
-    """Return the passed module if it fits the stored description, or the stored parameter if it is not a module."""
+    """Return the passed module if it matches the stored description, or the stored parameter if it is not a module."""
     is_custom = isinstance(stored, dict) and "module" in stored
     if is_custom and passed is None:
         raise InputError(
@@ -260,5 +260,5 @@ def _check_module(stored: Any, passed: nn.Module | None, name: str, folder: Path
     if not is_custom and passed is not None:
         raise InputError(f"{folder} was trained with the {name} '{stored}'; load it without {name}=…")
     if is_custom and to_plain(passed) != stored:
-        raise InputError(f"{folder} was trained with this {name}:\n{stored['repr']}\nbut you passed:\n{passed!r}")
+        raise InputError(f"{folder} was trained with this {name}:\n{stored['repr']}\nbut load got:\n{passed!r}")
     return passed if is_custom else stored

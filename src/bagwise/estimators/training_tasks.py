@@ -1,4 +1,4 @@
-"""Preparation of the training of a network: parameter checks, the bags to train and to validate on, class weights."""
+"""Preparation of network training: parameter checks, training and validation bags, class weights."""
 
 from dataclasses import asdict
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ from bagwise.estimators.serialization import to_plain
 from bagwise.training import TrainingSettings, TrainingTask
 from bagwise.training.streaming import resolve_memory
 
-FITTED_PARAMETERS = (  # besides the training settings; the order is that of the checkpoint file
+FITTED_PARAMETERS = (  # in addition to the training settings; in the order of the checkpoint file
     "level",
     "connections",
     "attention_width",
@@ -29,7 +29,7 @@ FITTED_PARAMETERS = (  # besides the training settings; the order is that of the
 
 
 class LabelledBags(NamedTuple):
-    """Bags and the numbers of their classes."""
+    """Bags and their class numbers."""
 
     bags: Bags
     targets: np.ndarray
@@ -44,7 +44,7 @@ class TrainingPlan(NamedTuple):
 
 
 def check_network_parameters(estimator: Any, n_classes: int, has_validation_bags: bool) -> None:
-    """Reject parameters that neither the training settings nor the parts of the model would reject."""
+    """Check the parameters that are checked neither by the training settings nor by the parts of the model."""
     check_whole_number("attention_width", estimator.attention_width, minimum=1)
     check_whole_number("heads", estimator.heads, minimum=1)
     resolve_memory(estimator.memory, torch.device("cpu"))
@@ -54,8 +54,8 @@ def check_network_parameters(estimator: Any, n_classes: int, has_validation_bags
     if estimator.averaging and (has_validation_bags or estimator.validation is not None):
         raise InputError(
             "averaging and validation cannot be combined: the model is either the average of the last epochs or the "
-            "best epoch on the validation bags; set averaging=0 or validation=None (on the command "
-            "line, leave out --averaging or --validation)"
+            "best epoch on the validation bags; set averaging=0 or validation=None (on the command line, omit "
+            "--averaging or --validation)"
         )
     if estimator.validation is not None:
         check_real_number("validation", estimator.validation, above=0, below=1)
@@ -73,13 +73,13 @@ def check_network_parameters(estimator: Any, n_classes: int, has_validation_bags
 
 
 def make_training_settings(estimator: Any) -> TrainingSettings:
-    """Collect the parameters of an estimator that are training settings."""
+    """Return the training settings given by the parameters of an estimator."""
     names = TrainingSettings.__dataclass_fields__.keys() - {"seed"}
     return TrainingSettings(seed=estimator.seed_, **{name: getattr(estimator, name) for name in names})
 
 
 def split_validation(known: LabelledBags, share: float, seed: int) -> tuple[LabelledBags, LabelledBags]:
-    """Split off a share of the bags for validation, stratified by class; groups stay together."""
+    """Hold out a share of the bags for validation, stratified by class; bags of a group stay together."""
     training, validation = hold_out(known.targets, known.bags.groups, share, seed)
     return (
         LabelledBags(known.bags[training], known.targets[training]),
@@ -90,7 +90,7 @@ def split_validation(known: LabelledBags, share: float, seed: int) -> tuple[Labe
 def make_tasks(
     training: LabelledBags, validation: LabelledBags | None, classes: np.ndarray, class_weight: ClassWeight
 ) -> tuple[TrainingTask, TrainingTask | None]:
-    """Weight the bags of both by the class weights that follow from the training bags."""
+    """Return the training and the validation task; both use class weights computed from the training bags."""
     weights = compute_class_weights(training.targets, classes, class_weight)
 
     def make_task(known: LabelledBags) -> TrainingTask:
@@ -100,7 +100,7 @@ def make_tasks(
 
 
 def compute_class_weights(targets: np.ndarray, classes: np.ndarray, class_weight: ClassWeight) -> np.ndarray:
-    """Compute the factor of each class on the loss of its bags.
+    """Compute the weight of each class in the loss.
 
     >>> compute_class_weights(np.array([0, 1, 1, 1]), np.array(["no", "yes"]), {"no": 3, "yes": 1}).tolist()
     [3.0, 1.0]
@@ -115,7 +115,7 @@ def compute_class_weights(targets: np.ndarray, classes: np.ndarray, class_weight
 
 
 def describe_fit(estimator: Any, plan: TrainingPlan) -> dict[str, Any]:
-    """Collect everything in which a checkpoint must agree with the fit that resumes from it."""
+    """Return everything that must be the same in a checkpoint and in the fit that resumes from it."""
     tasks = {"training bags": plan.training, "validation bags": plan.validation}
     return {
         **asdict(plan.settings),

@@ -1,4 +1,4 @@
-"""Validation of estimator input: bags and labels in the forms that scikit-learn users have at hand."""
+"""Validation of estimator input: conversion of bags and labels from the types that scikit-learn users pass."""
 
 from collections.abc import Sequence
 from typing import Any, TypeGuard
@@ -11,22 +11,23 @@ from sklearn.utils.validation import column_or_1d
 from bagwise.bags import Bags
 from bagwise.errors import InputError
 
-BagsLike = Bags | Sequence[npt.ArrayLike] | npt.ArrayLike  # what estimators accept as X
+BagsLike = Bags | Sequence[npt.ArrayLike] | npt.ArrayLike  # types that estimators accept as X
 ValidationBags = tuple[BagsLike, npt.ArrayLike]  # bags and their labels
 
 
 def as_bags(X: BagsLike) -> Bags:
-    """Convert estimator input to Bags.
+    """Convert estimator input to ``Bags``.
 
     Parameters
     ----------
     X : Bags, list of array-like, or array-like of shape (n_bags, n_features)
-        Bags, returned as they are; a list with one array of shape (n_instances, …) per bag; or a 2-D array, of which
-        each row becomes a bag with one instance.
+        ``Bags``, which are returned unchanged; a list with one array of shape (n_instances, …) per bag; or a 2-D array,
+        in which each row becomes a bag with one instance.
 
     Returns
     -------
     Bags
+        The bags.
 
     Examples
     --------
@@ -39,7 +40,7 @@ def as_bags(X: BagsLike) -> Bags:
 
 
 def is_list_of_bags(X: BagsLike) -> TypeGuard[Sequence[npt.ArrayLike]]:
-    """Return whether the input is a list (or object array) of arrays with two or more axes, not a 2-D array.
+    """Return whether the input is a list (or object array) of arrays with at least two axes, and not a 2-D array.
 
     >>> is_list_of_bags([np.zeros((2, 3))]), is_list_of_bags([[1.0, 2.0], [3.0, 4.0]])
     (True, False)
@@ -52,7 +53,7 @@ def is_list_of_bags(X: BagsLike) -> TypeGuard[Sequence[npt.ArrayLike]]:
 
 
 def _may_be_bag(bag: Any) -> bool:
-    """Return whether this is an array with two or more axes, or a list of lists, which may be ragged."""
+    """Return whether a value is an array with at least two axes, or a list of lists, which may be ragged."""
     if isinstance(bag, list | tuple):
         return len(bag) > 0 and isinstance(bag[0], list | tuple | np.ndarray)
     return getattr(bag, "ndim", 0) >= 2
@@ -96,13 +97,13 @@ def encode_labels(y: npt.ArrayLike, n_bags: int) -> tuple[np.ndarray, np.ndarray
         classes, targets = np.unique(labels, return_inverse=True)
     except (TypeError, ValueError) as error:
         raise InputError(
-            f"y does not hold class labels ({error}); pass whole numbers or strings, all of one type"
+            f"y does not contain class labels ({error}); pass whole numbers or strings, all of one type"
         ) from None
     return classes, targets.astype(np.int64)
 
 
 def encode_known_labels(y: npt.ArrayLike, classes: np.ndarray, n_bags: int) -> np.ndarray:
-    """Encode labels as numbers of the classes that a model was trained on.
+    """Encode labels as class numbers of a fitted model.
 
     Parameters
     ----------
@@ -136,7 +137,7 @@ def _check_label_count(y: npt.ArrayLike, n_bags: int) -> np.ndarray:
     try:
         labels = column_or_1d(np.asarray(y), warn=True)
     except ValueError as error:
-        raise InputError(f"{error}; y must hold one label per bag") from None
+        raise InputError(f"{error}; y must contain one label per bag") from None
     if len(labels) != n_bags:
-        raise InputError(f"y holds {len(labels)} labels for {n_bags} bags; pass one label per bag, in the same order")
+        raise InputError(f"y has {len(labels)} labels for {n_bags} bags; pass one label per bag, in the same order")
     return labels

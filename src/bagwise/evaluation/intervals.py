@@ -22,7 +22,7 @@ import numpy as np
 from scipy import stats
 
 from bagwise.nn import Purpose, make_generator
-from bagwise.targets import EVEN, compute_bag_metrics
+from bagwise.targets import DEFAULT_THRESHOLD, compute_bag_metrics
 
 N_RESAMPLES = 1000
 CONFIDENCE_LEVEL = 0.95
@@ -34,7 +34,7 @@ def bootstrap_intervals(
     targets: np.ndarray,
     probabilities: np.ndarray,
     groups: np.ndarray | None = None,
-    threshold: float = EVEN,
+    threshold: float = DEFAULT_THRESHOLD,
     seed: int = 0,
 ) -> dict[str, Interval | None]:
     """Compute 95 % percentile intervals of every metric by resampling the test bags; the model stays the same.

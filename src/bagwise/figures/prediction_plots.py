@@ -38,11 +38,9 @@ def plot_calibration(axes: Axes, bins: CalibrationBins, lowest: float = 0.0) -> 
         The same axes.
     """
     axes.plot([0, 1], [0, 1], color=FAINT, linewidth=1, linestyle=(0, (4, 4)))
-    axes.vlines(bins.confidence, bins.confidence, bins.share_right, color=BLUE, linewidth=1.5, alpha=0.5)
+    axes.vlines(bins.confidence, bins.confidence, bins.accuracy, color=BLUE, linewidth=1.5, alpha=0.5)
     areas = 20 + MAX_DOT_AREA * bins.n_bags / max(int(bins.n_bags.sum()), 1)
-    axes.scatter(
-        bins.confidence, bins.share_right, s=areas, color=BLUE, alpha=0.8, linewidth=0, zorder=3, clip_on=False
-    )
+    axes.scatter(bins.confidence, bins.accuracy, s=areas, color=BLUE, alpha=0.8, linewidth=0, zorder=3, clip_on=False)
     axes.set(xlim=(lowest - 0.02, 1.02), ylim=(-0.02, 1.04), xlabel="confidence", ylabel="share of bags correct")
     add_grid(axes)
     return axes

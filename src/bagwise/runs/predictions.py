@@ -7,7 +7,7 @@ import numpy as np
 
 from bagwise.bags import Bags
 from bagwise.evaluation import GroupPredictions
-from bagwise.targets import EVEN, decide_classes
+from bagwise.targets import DEFAULT_THRESHOLD, decide_classes
 
 Row = dict[str, Any]
 
@@ -15,7 +15,11 @@ PREDICTED, EMPTY = "predicted", "empty"  # values of the column "status"
 
 
 def make_prediction_rows(
-    classes: np.ndarray, bags: Bags, probabilities: np.ndarray, labels: np.ndarray | None, threshold: float = EVEN
+    classes: np.ndarray,
+    bags: Bags,
+    probabilities: np.ndarray,
+    labels: np.ndarray | None,
+    threshold: float = DEFAULT_THRESHOLD,
 ) -> Iterator[Row]:
     """Make one row per bag: name, status, size, group, label, predicted class and probabilities.
 
@@ -62,7 +66,7 @@ def make_empty_rows(names: Sequence[str]) -> list[Row]:
     return [{"bag": name, "status": EMPTY, "n_instances": 0} for name in names]
 
 
-def make_group_rows(classes: np.ndarray, grouped: GroupPredictions, threshold: float = EVEN) -> list[Row]:
+def make_group_rows(classes: np.ndarray, grouped: GroupPredictions, threshold: float = DEFAULT_THRESHOLD) -> list[Row]:
     """Make one row per group (e.g. patient): number of bags, label, predicted class and mean probabilities.
 
     Parameters
@@ -108,7 +112,7 @@ def make_weight_rows(bags: Bags, weights: np.ndarray) -> Iterator[Row]:
     ------
     dict
     """
-    for index, (owner, weight) in enumerate(zip(bags.owners, weights, strict=True)):
+    for index, (owner, weight) in enumerate(zip(bags.bag_indices, weights, strict=True)):
         row: Row = {"bag": bags.name(owner), "instance": int(index - bags.offsets[owner])}
         if bags.positions is not None:
             row["x"], row["y"] = bags.positions[index].tolist()

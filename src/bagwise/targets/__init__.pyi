@@ -1,5 +1,5 @@
 __all__ = [
-    "EVEN",
+    "DEFAULT_THRESHOLD",
     "KEY_METRICS",
     "METRICS",
     "Bernoulli",
@@ -32,7 +32,7 @@ from .curves import (
 )
 from .likelihoods import Bernoulli, Categorical, Likelihood, Supervised, clip_log, make_likelihood
 from .metrics import (
-    EVEN,
+    DEFAULT_THRESHOLD,
     KEY_METRICS,
     METRICS,
     compute_auc,

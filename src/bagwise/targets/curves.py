@@ -45,14 +45,14 @@ class CalibrationBins(NamedTuple):
     ----------
     confidence : numpy.ndarray of shape (n_bins,)
         Mean probability of the predicted class in each bin.
-    share_right : numpy.ndarray of shape (n_bins,)
+    accuracy : numpy.ndarray of shape (n_bins,)
         Share of the bags in each bin whose predicted class is correct.
     n_bags : numpy.ndarray of shape (n_bins,)
         Number of bags in each bin.
     """
 
     confidence: np.ndarray
-    share_right: np.ndarray
+    accuracy: np.ndarray
     n_bags: np.ndarray
 
 
@@ -149,11 +149,11 @@ def compute_calibration(targets: np.ndarray, probabilities: np.ndarray, n_bins: 
     bins = np.minimum((confidence * n_bins).astype(int), n_bins - 1)
     n_bags = np.bincount(bins, minlength=n_bins)
     filled = n_bags > 0
-    confidence, share_right = (
+    confidence, accuracy = (
         np.bincount(bins, weights=values, minlength=n_bins)[filled] / n_bags[filled]
         for values in (confidence, is_correct)
     )
-    return CalibrationBins(confidence=confidence, share_right=share_right, n_bags=n_bags[filled])
+    return CalibrationBins(confidence=confidence, accuracy=accuracy, n_bags=n_bags[filled])
 
 
 def count_confusions(targets: np.ndarray, predicted: np.ndarray, n_classes: int) -> np.ndarray:

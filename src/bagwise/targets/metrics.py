@@ -11,7 +11,7 @@ import numpy as np
 
 from bagwise.targets.curves import compute_calibration, compute_precision_recall
 
-EVEN = 0.5  # threshold at which the more probable of two classes is predicted
+DEFAULT_THRESHOLD = 0.5  # threshold at which the more probable of two classes is predicted
 
 # title and meaning of each metric, in the order in which they are shown
 METRICS = {
@@ -43,7 +43,7 @@ Metrics = dict[str, float | None]
 Threshold = float | np.ndarray  # one for all bags, or one per bag
 
 
-def decide_classes(probabilities: np.ndarray, threshold: Threshold = EVEN) -> np.ndarray:
+def decide_classes(probabilities: np.ndarray, threshold: Threshold = DEFAULT_THRESHOLD) -> np.ndarray:
     """Predict the class of each bag.
 
     At the default threshold, the most probable class is predicted, or the first of equally probable classes. At any
@@ -69,10 +69,12 @@ def decide_classes(probabilities: np.ndarray, threshold: Threshold = EVEN) -> np
     most_probable = probabilities.argmax(axis=1)
     if probabilities.shape[1] > 2:
         return most_probable
-    return np.where(np.equal(threshold, EVEN), most_probable, probabilities[:, 1] > threshold)
+    return np.where(np.equal(threshold, DEFAULT_THRESHOLD), most_probable, probabilities[:, 1] > threshold)
 
 
-def compute_bag_metrics(targets: np.ndarray, probabilities: np.ndarray, threshold: Threshold = EVEN) -> Metrics:
+def compute_bag_metrics(
+    targets: np.ndarray, probabilities: np.ndarray, threshold: Threshold = DEFAULT_THRESHOLD
+) -> Metrics:
     """Compute all metrics of bags.
 
     Parameters
@@ -164,7 +166,7 @@ def compute_average_precision(positive: np.ndarray, scores: np.ndarray) -> float
 def compute_calibration_error(targets: np.ndarray, probabilities: np.ndarray) -> float:
     """Compute the expected calibration error of the predicted class, in ten bins of equal width."""
     bins = compute_calibration(targets, probabilities)
-    return float((np.abs(bins.confidence - bins.share_right) * bins.n_bags).sum() / len(targets))
+    return float((np.abs(bins.confidence - bins.accuracy) * bins.n_bags).sum() / len(targets))
 
 
 class _DecisionCounts(NamedTuple):

@@ -2,12 +2,12 @@ import numpy as np
 import pytest
 from sklearn.metrics.pairwise import rbf_kernel
 
-from bagwise.estimators.classical.alternation import alternate, select_winners
+from bagwise.estimators.classical.alternation import mark_witnesses, minimize_alternately
 from bagwise.estimators.classical.hyperplanes import (
     ExactSpace,
+    Hyperplane,
     Kernel,
     NystromSpace,
-    Plane,
     Space,
     compute_objective,
 )
@@ -17,7 +17,7 @@ SEEDS = [0, 1, *(pytest.param(seed, marks=pytest.mark.full) for seed in range(2,
 
 
 def sample_rows(seed):
-    """Sample noisy rows in bags of one to six, half of them positive, which need many iterations."""
+    """Sample noisy rows in bags of one to six instances, half of them positive, which need many iterations."""
     generator = np.random.default_rng(seed)
     sizes = generator.integers(1, 7, size=30)
     offsets = np.append(0, sizes.cumsum())
@@ -48,7 +48,7 @@ def test_alternate_never_increases_the_objective_and_ends_with_the_best_assignme
     rows, offsets, positive = sample_rows(seed)
     for space in make_spaces(rows):
         for latent in make_latents(offsets, positive):
-            descent = alternate(space, latent, max_fits=100)
+            descent = minimize_alternately(space, latent, max_fits=100)
             assert descent.converged
             assert (np.diff(descent.objectives) <= 0).all()
             assert descent.objectives[-1] == compute_objective(descent.plane, latent.make_points(descent.assignment))
@@ -61,10 +61,10 @@ def test_alternate_records_the_objective_of_every_plane_and_assignment():
     rows, offsets, positive = sample_rows(0)
     kernel = rbf_kernel(rows, gamma=0.4)
     for latent in make_latents(offsets, positive):
-        objectives = alternate(ExactSpace(Kernel(0.4), rows), latent, max_fits=100).objectives
+        objectives = minimize_alternately(ExactSpace(Kernel(0.4), rows), latent, max_fits=100).objectives
         assert len(objectives) > 2
         for max_fits in range(1, len(objectives) + 1):
-            descent = alternate(ExactSpace(Kernel(0.4), rows), latent, max_fits=max_fits)
+            descent = minimize_alternately(ExactSpace(Kernel(0.4), rows), latent, max_fits=max_fits)
             np.testing.assert_allclose(descent.objectives, objectives[:max_fits], rtol=1e-12)
             assert descent.converged == (max_fits == len(objectives))
             points, coefficients = latent.make_points(descent.assignment), descent.plane.coefficients
@@ -77,15 +77,15 @@ def test_alternate_records_the_objective_of_every_plane_and_assignment():
 
 
 class BadSpace(Space):
-    """Returns ever worse planes with alternating signs: assignments would cycle."""
+    """A space whose planes get worse and alternate in sign, so that assignments would cycle."""
 
     def __init__(self, n_rows):
         self.n_rows, self.calls = n_rows, 0
 
-    def fit_plane(self, points):
+    def fit_hyperplane(self, points):
         self.calls += 1
         scores = np.where(np.arange(self.n_rows) % 2 == self.calls % 2, 0.5, -0.5)
-        return Plane(np.zeros(self.n_rows), 0.0, 1.0 + self.calls, scores)
+        return Hyperplane(np.zeros(self.n_rows), 0.0, 1.0 + self.calls, scores)
 
     def make_function(self, plane):
         raise NotImplementedError
@@ -95,10 +95,10 @@ def test_alternate_keeps_the_previous_plane_if_the_new_one_is_not_better():
     offsets = np.array([0, 4, 8])
     for latent in make_latents(offsets, np.repeat([True, False], 4)):
         space = BadSpace(8)
-        descent = alternate(space, latent, max_fits=1000)
+        descent = minimize_alternately(space, latent, max_fits=1000)
         assert space.calls == 2
         assert descent.converged
-        assert descent.plane.complexity == 2.0  # the first one
+        assert descent.plane.complexity == 2.0  # of the first plane
         assert (np.diff(descent.objectives) <= 0).all()
         np.testing.assert_array_equal(latent.best_assignment(descent.plane.scores), descent.assignment)
 
@@ -108,4 +108,4 @@ def test_select_winners_marks_the_first_maximum_of_each_bag():
     offsets = np.append(0, generator.integers(1, 6, size=50).cumsum())
     scores = generator.integers(0, 4, size=offsets[-1]).astype(float)  # many ties
     expected = [bag.argmax() for bag in np.split(scores, offsets[1:-1])] + offsets[:-1]
-    np.testing.assert_array_equal(np.flatnonzero(select_winners(scores, offsets)), expected)
+    np.testing.assert_array_equal(np.flatnonzero(mark_witnesses(scores, offsets)), expected)

@@ -13,7 +13,7 @@ GAMMA = 0.3
 
 
 def compute_by_loops(bags, masses, gamma):
-    """Compute the kernel by its definition."""
+    """Compute the kernel from its definition."""
     bag_masses = np.split(masses, bags.offsets[1:-1])
     kernel = np.zeros((len(bags), len(bags)))
     for i, left in enumerate(bags):
@@ -59,7 +59,7 @@ def test_compute_gram_matrix_is_exact_for_distant_and_equal_instances():
     np.testing.assert_allclose(kernel, [[4, 0], [0, 1]], rtol=1e-11)
 
 
-def test_kernels_do_not_depend_on_the_origin():
+def test_kernels_are_translation_invariant():
     shifted = BAGS.map(lambda rows: rows + 2.0**20)
     coefficients = np.ones((BAGS.n_instances, 1))
     np.testing.assert_allclose(

@@ -1,4 +1,4 @@
-"""The base of the classical methods, tested with a method so simple that every result is known in advance."""
+"""Tests of the base class of the classical methods with a method whose results are known."""
 
 from dataclasses import dataclass
 
@@ -26,7 +26,7 @@ BAGS = Bags.from_list([GENERATOR.normal(loc=(50 + 9 * label, 7), size=(4, 2)) fo
 
 @dataclass(frozen=True)
 class MeanState(FittedState):
-    """The first feature minus its mean over the training rows."""
+    """A state that scores the first feature minus its mean over the training rows."""
 
     mean: float
 
@@ -105,7 +105,7 @@ def test_scaling_from_tensors_inverts_scaling_to_tensors():
     np.testing.assert_array_equal(restored.scale, scaling.scale)
 
 
-def test_scale_bags_keeps_scaled_rows_and_nothing_else():
+def test_scale_bags_keeps_only_scaled_rows():
     bags = Bags.from_list([np.array([[1.0, 2.0], [3.0, 4.0]])], labels=[1], groups=["a"])
     scaled = scale_bags(bags, Scaling(np.array([1.0, 2.0]), np.array([2.0, 1.0])))
     np.testing.assert_allclose(scaled.instances, [[0, 0], [1, 2]])
@@ -128,7 +128,7 @@ def test_fit_scales_rows_by_the_training_bags():
     np.testing.assert_allclose(unscaled.rows_[0], BAGS.instances)
 
 
-def test_calibration_changes_probabilities_but_no_decision():
+def test_calibration_changes_probabilities_but_not_decisions():
     plain, calibrated = (Thresholding(calibration=folds).fit(BAGS, LABELS) for folds in (0, 3))
     assert plain.slope_ == 1.0
     assert calibrated.slope_ != 1.0
@@ -147,12 +147,12 @@ def test_predict_proba_multiplies_the_score_by_the_slope():
 def test_calibration_scales_each_fold_by_its_own_training_bags():
     model = Thresholding(calibration=2).fit(BAGS, LABELS)
     assert len(model.rows_) == 3
-    for rows in model.rows_:  # of all bags, then of each half
+    for rows in model.rows_:  # first all bags, then each half
         np.testing.assert_allclose(rows.mean(axis=0), 0, atol=1e-12)
         np.testing.assert_allclose(rows.std(axis=0), 1)
 
 
-def test_weigh_normalises_the_shares_of_the_state():
+def test_weigh_normalises_the_weights_of_the_state():
     np.testing.assert_allclose(Thresholding(calibration=0).fit(BAGS, LABELS).weigh(BAGS), 1 / 4)
 
 
@@ -168,19 +168,19 @@ def test_multi_class_sets_the_tag_of_scikit_learn():
     assert not Thresholding().__sklearn_tags__().classifier_tags.multi_class
 
 
-def test_fit_rejects_three_classes_with_the_reason():
-    message = "Thresholding predicts whether a bag contains a positive instance, and y has 3 classes"
+def test_fit_rejects_three_classes_and_states_the_reason():
+    message = "Thresholding predicts whether a bag contains a positive instance, but y has 3 classes"
     with pytest.raises(InputError, match=message):
         Thresholding().fit(BAGS, np.arange(40) % 3)
 
 
-def test_fit_rejects_wrong_parameters_by_name():
+def test_fit_rejects_invalid_parameters_by_name():
     with pytest.raises(InputError, match="calibration is 1"):
         Thresholding(calibration=1).fit(BAGS, LABELS)
     with pytest.raises(InputError, match="standardize is 'no'"):
         Thresholding(standardize="no").fit(BAGS, LABELS)
 
 
-def test_predict_rejects_an_empty_selection():
+def test_predict_rejects_zero_bags():
     with pytest.raises(InputError, match="there are no bags to predict"):
         Thresholding().fit(BAGS, LABELS).predict(BAGS[:0])

@@ -27,16 +27,16 @@ ROWS = GENERATOR.normal(size=(11, 3))
 CONCEPT = Concept(np.array([0.3, -0.2, 0.1]), np.array([0.8, 0.5, -0.3]))
 SINGLE = partial(compute_single_loss, positive=np.arange(11) % 2 == 0)
 NOISY_OR = partial(compute_noisy_or_loss, offsets=OFFSETS, positive=POSITIVE)
-DISTANCES = np.array([1e-6, 1e-3, 0.5, 0.7, 5.0, 25.0, 36.0, 38.0, 100.0, 900.0, 1e4])  # of distances, near to far
+DISTANCES = np.array([1e-6, 1e-3, 0.5, 0.7, 5.0, 25.0, 36.0, 38.0, 100.0, 900.0, 1e4])  # from near to far
 
 
 def compute_exact_absence(distance):
-    """Compute 1 − P to sixty digits."""
+    """Compute 1 − P with sixty digits."""
     return 1 - (-Decimal(float(distance))).exp()
 
 
 def compute_exact_noisy_or(distances, positive):
-    """Compute the loss of one bag to sixty digits."""
+    """Compute the loss of one bag with sixty digits."""
     absence = math.prod(map(compute_exact_absence, distances), start=Decimal(1))
     return float(-(1 - absence if positive else absence).ln())
 
@@ -46,7 +46,7 @@ def compute_central_differences(function, at, step=1e-5):
     return np.array([(function(at + each) - function(at - each)) / (2 * step) for each in steps])
 
 
-def test_compute_distances_is_the_scaled_square():
+def test_compute_distances_is_the_scaled_squared_distance():
     parts = [[CONCEPT.scales[f] ** 2 * (row[f] - CONCEPT.point[f]) ** 2 for f in range(3)] for row in ROWS]
     expected = [sum(each) for each in parts]
     np.testing.assert_allclose(compute_distances(ROWS, CONCEPT), np.array(expected) + MIN_DISTANCE, rtol=1e-13)
@@ -76,7 +76,7 @@ def test_compute_noisy_or_loss_is_precise_for_small_and_large_distances(distance
     np.testing.assert_allclose(found.value, compute_exact_noisy_or(distances, positive), rtol=1e-12)
 
 
-def test_compute_noisy_or_loss_follows_the_nearest_row_far_from_the_concept():
+def test_compute_noisy_or_loss_depends_on_the_nearest_row_far_from_the_concept():
     found = compute_noisy_or_loss(np.array([1e4, 1e4 + 1]), np.array([0, 2]), np.array([True]))
     np.testing.assert_allclose(found.value, 1e4 - np.log1p(np.exp(-1)), rtol=1e-15)
     np.testing.assert_allclose(found.gradients, 1 / (1 + np.exp([-1.0, 1.0])), rtol=1e-9)
@@ -105,7 +105,7 @@ def test_evaluate_loss_gradients_agree_with_finite_differences(loss):
 
 @pytest.mark.parametrize("loss", [SINGLE, NOISY_OR], ids=["single", "noisy-or"])
 @pytest.mark.parametrize("away", [0.0, 1e-9, 100.0], ids=str)
-def test_evaluate_loss_is_finite_at_the_point_and_far_from_it(loss, away):
+def test_evaluate_loss_is_finite_near_and_far_from_the_concept(loss, away):
     rows = np.tile(CONCEPT.point, (11, 1)) + away / np.abs(CONCEPT.scales)
     np.testing.assert_allclose(compute_distances(rows, CONCEPT), 3 * away**2 + MIN_DISTANCE, rtol=1e-9)
     found = evaluate_loss(rows, CONCEPT, loss)
@@ -113,7 +113,7 @@ def test_evaluate_loss_is_finite_at_the_point_and_far_from_it(loss, away):
 
 
 @pytest.mark.parametrize("loss", [SINGLE, NOISY_OR], ids=["single", "noisy-or"])
-def test_minimize_loss_converges_to_a_flat_loss(loss):
+def test_minimize_loss_converges_to_a_zero_gradient(loss):
     found = CONCEPT
     for _ in range(8):
         found = minimize_loss(ROWS, found, loss)

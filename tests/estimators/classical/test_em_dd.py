@@ -14,15 +14,15 @@ from bagwise.estimators.classical.diverse_density import (
 )
 from bagwise.estimators.classical.em_dd import EMDD, LearnedConcepts, choose_starting_rows, search_concept
 
-PLANTED = np.array([1.5, -1.0])  # the planted concept: two features of eight
+PLANTED = np.array([1.5, -1.0])  # the planted concept, in two of eight features
 WIDTH = 8
 
 
 def sample_bags(n_bags, seed):
-    """Sample bags of five instances; in every second bag one instance lies near the planted concept."""
+    """Sample bags of five instances; in every second bag, one instance is near the planted concept."""
     generator = np.random.default_rng(seed)
     bags, labels, keys = generator.uniform(-3, 3, size=(n_bags, 5, WIDTH)), np.arange(n_bags) % 2, np.zeros((n_bags, 5))
-    inside = np.linalg.norm(bags[:, :, :2] - PLANTED, axis=2) < 1  # by chance: moved away, so that the labels are right
+    inside = np.linalg.norm(bags[:, :, :2] - PLANTED, axis=2) < 1  # by chance; moved away below
     bags[:, :, :2][inside] -= 3 * PLANTED
     chosen = generator.integers(5, size=n_bags)
     for bag in np.flatnonzero(labels):
@@ -61,7 +61,7 @@ def test_search_concept_never_increases_the_loss(kind):
 
 
 class FixedLosses(Objective):
-    """Losses in a fixed order; the concept counts the iterations."""
+    """An objective with a fixed sequence of losses; the concept counts the iterations."""
 
     def __init__(self, *losses):
         self.losses = losses
@@ -78,7 +78,7 @@ class FixedLosses(Objective):
     [
         ((9.0, 5.0, 6.0, 1.0), 9, 0.0, [9.0, 5.0]),  # an increase is undone and ends the search
         ((9.0, 5.0, 5.0, 1.0), 9, 0.0, [9.0, 5.0]),
-        ((9.0, 5.0, 4.9, 1.0), 9, 0.1, [9.0, 5.0, 4.9]),  # too small a decrease is kept and ends the search
+        ((9.0, 5.0, 4.9, 1.0), 9, 0.1, [9.0, 5.0, 4.9]),  # a decrease that is too small is kept and ends the search
         ((9.0, 5.0, 3.0, 1.0), 2, 0.1, [9.0, 5.0, 3.0]),
     ],
 )
@@ -87,7 +87,7 @@ def test_search_concept_ends(losses, max_iterations, tolerance, path):
     assert [found.loss for found in search_concept(FixedLosses(*losses), start, max_iterations, tolerance)] == path
 
 
-def test_choose_starting_rows_takes_turns_over_the_positive_bags():
+def test_choose_starting_rows_alternates_between_the_positive_bags():
     offsets, positive = np.array([0, 3, 5, 6, 10]), np.array([True, False, True, True])
     owners = np.repeat(np.arange(4), np.diff(offsets))
     firsts, orders = set(), set()
@@ -110,7 +110,7 @@ def test_make_starts_sets_scales_by_the_initial_distance():
         np.testing.assert_allclose(from_mean.mean(), 2.5)
 
 
-def test_fit_keeps_the_concepts_of_lowest_loss():
+def test_fit_keeps_the_concepts_of_minimum_loss():
     every = EMDD(starts=6, calibration=0, random_state=0).fit(BAGS, LABELS)
     best = EMDD(starts=6, concepts=1, calibration=0, random_state=0).fit(BAGS, LABELS)
     objective = MostLikelyObjective(every.scaling_.rows(ROWS), BAGS.offsets, LABELS == 1)
@@ -126,7 +126,7 @@ TWO = LearnedConcepts(points=np.array([[0.0, 0.0], [1.0, 2.0]]), scales=np.array
 
 
 def compute_presence(instances):
-    """Compute P of each instance by each concept, (n, 2), by loops."""
+    """Compute P of each instance and concept, of shape (n, 2), with loops."""
 
     def compute_one(row, point, scales):
         return np.exp(-MIN_DISTANCE - sum((s * (x - h)) ** 2 for x, h, s in zip(row, point, scales, strict=True)))
@@ -143,7 +143,7 @@ def test_scores_are_log_odds_of_the_mean_over_concepts_of_the_most_likely_instan
     np.testing.assert_allclose(TWO.instance_scores(bags)[:, 0], np.log(singles / (1 - singles)), rtol=1e-10)
 
 
-def test_shares_are_the_parts_in_the_probability_of_the_bag():
+def test_shares_are_the_parts_of_the_probability_of_the_bag():
     bags = Bags.from_list([np.random.default_rng(size).normal(size=(size, 2)) for size in (1, 4, 2, 7)])
     expected = []
     for bag in bags:
@@ -178,6 +178,6 @@ def test_scores_and_shares_are_finite_at_a_concept_and_far_from_all():
         ({"initial_distance": 0}, "initial_distance is 0"),
     ],
 )
-def test_fit_rejects_wrong_parameters_by_name(parameters, message):
+def test_fit_rejects_invalid_parameters_by_name(parameters, message):
     with pytest.raises(InputError, match=message):
         EMDD(**parameters).fit(BAGS, LABELS)

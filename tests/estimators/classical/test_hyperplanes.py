@@ -42,7 +42,7 @@ def test_kernel_computes_the_linear_product():
 
 
 @pytest.mark.parametrize("name", ["linear", "rbf"])
-def test_kernel_expansion_scores_as_the_machine_it_is_made_of(name):
+def test_kernel_expansion_has_the_scores_of_its_support_vector_machine(name):
     machine = SVC(kernel=name, C=3.0, gamma=0.2).fit(ROWS, LABELS)
     expansion = KernelExpansion(
         build_kernel(name, 0.2, ROWS), machine.support_vectors_, machine.dual_coef_[0], machine.intercept_[0]
@@ -76,7 +76,7 @@ def test_kernel_expansion_scores_in_blocks_of_bounded_memory(monkeypatch):
     assert sum(sizes) == 40 * 30
 
 
-def test_build_kernel_computes_scale_as_scikit_learn():
+def test_build_kernel_computes_scale_like_scikit_learn():
     rows = 7 * ROWS + 2
     assert build_kernel("rbf", "scale", rows).gamma == pytest.approx(SVC(gamma="scale").fit(rows, LABELS)._gamma)
 
@@ -98,7 +98,7 @@ def make_nystrom(components, gamma=0.3):
 
 
 def sample_shares(n_points=25):
-    """Sample points of which some are rows and some are mixtures."""
+    """Sample points, some of which are rows and some mixtures of rows."""
     shares = np.zeros((n_points, 60))
     for point in range(n_points):
         rows = PLANE_GENERATOR.choice(60, size=PLANE_GENERATOR.choice([1, 1, 4]), replace=False)
@@ -109,7 +109,7 @@ def sample_shares(n_points=25):
 @pytest.mark.parametrize("gamma", [0.0, 0.3])
 def test_exact_space_fits_the_plane_of_minimum_objective(gamma):
     points = TrainingPoints(PLANE_LABELS, COSTS)
-    plane = ExactSpace(Kernel(gamma), PLANE_ROWS).fit_plane(points)
+    plane = ExactSpace(Kernel(gamma), PLANE_ROWS).fit_hyperplane(points)
     multipliers = plane.coefficients * PLANE_LABELS
     assert (multipliers >= 0).all()
     assert (multipliers <= COSTS * (1 + 1e-9)).all()
@@ -122,7 +122,7 @@ def test_exact_space_fits_the_plane_of_minimum_objective(gamma):
 
 
 def test_compute_objective_is_half_the_squared_norm_plus_the_cost_of_errors():
-    plane = ExactSpace(Kernel(0.0), PLANE_ROWS).fit_plane(TrainingPoints(PLANE_LABELS, COSTS))
+    plane = ExactSpace(Kernel(0.0), PLANE_ROWS).fit_hyperplane(TrainingPoints(PLANE_LABELS, COSTS))
     normal = plane.coefficients @ PLANE_ROWS
     errors = np.maximum(0, 1 - PLANE_LABELS * (PLANE_ROWS @ normal + plane.intercept))
     expected = 0.5 * normal @ normal + COSTS @ errors
@@ -132,7 +132,7 @@ def test_compute_objective_is_half_the_squared_norm_plus_the_cost_of_errors():
 def test_exact_space_finds_the_best_intercept():
     for costs in (COSTS, np.ones(60)):
         points = TrainingPoints(PLANE_LABELS, costs)
-        plane = ExactSpace(Kernel(0.3), PLANE_ROWS).fit_plane(points)
+        plane = ExactSpace(Kernel(0.3), PLANE_ROWS).fit_hyperplane(points)
         products = plane.scores - plane.intercept
         others = [plane._replace(scores=products + kink) for kink in PLANE_LABELS - products]
         assert compute_objective(plane, points) <= min(compute_objective(other, points) for other in others) * (
@@ -140,9 +140,9 @@ def test_exact_space_finds_the_best_intercept():
         )
 
 
-def test_exact_space_takes_the_middle_of_equally_good_intercepts():
+def test_exact_space_chooses_the_midpoint_of_equally_good_intercepts():
     rows = np.array([[-3.0], [-2.5], [2.5], [3.0]])
-    plane = ExactSpace(Kernel(0.0), rows).fit_plane(TrainingPoints(np.array([-1, -1, 1, 1]), np.full(4, 1e-3)))
+    plane = ExactSpace(Kernel(0.0), rows).fit_hyperplane(TrainingPoints(np.array([-1, -1, 1, 1]), np.full(4, 1e-3)))
     assert plane.intercept == pytest.approx(0)
 
 
@@ -152,13 +152,13 @@ def test_exact_space_separates_mixtures_of_rows(gamma):
     costs = np.full(25, 2.0)
     kernel = PLANE_ROWS @ PLANE_ROWS.T if gamma == 0 else rbf_kernel(PLANE_ROWS, gamma=gamma)
     machine = SVC(kernel="precomputed", C=2.0, tol=1e-9).fit(shares @ kernel @ shares.T, labels)
-    plane = ExactSpace(Kernel(gamma), PLANE_ROWS).fit_plane(TrainingPoints(labels, costs, csr_array(shares)))
+    plane = ExactSpace(Kernel(gamma), PLANE_ROWS).fit_hyperplane(TrainingPoints(labels, costs, csr_array(shares)))
     np.testing.assert_allclose(plane.scores, machine.decision_function(kernel @ shares.T), atol=1e-5)
     scores_of_points = TrainingPoints(labels, costs, csr_array(shares)).scores(plane.scores)
     np.testing.assert_allclose(scores_of_points, machine.decision_function(shares @ kernel @ shares.T), atol=1e-5)
 
 
-def test_point_kernel_is_right_after_every_change():
+def test_point_kernel_is_correct_after_every_change():
     values = rbf_kernel(PLANE_ROWS)
     point_kernel, shares = PointKernel(values), sample_shares()
     for _ in range(5):
@@ -172,7 +172,7 @@ def test_point_kernel_is_right_after_every_change():
     "space", [ExactSpace(Kernel(0.3), PLANE_ROWS), ExactSpace(Kernel(0.0), PLANE_ROWS), make_nystrom(20)]
 )
 def test_make_function_agrees_with_the_plane(space):
-    plane = space.fit_plane(TrainingPoints(PLANE_LABELS, COSTS))
+    plane = space.fit_hyperplane(TrainingPoints(PLANE_LABELS, COSTS))
     np.testing.assert_allclose(space.make_function(plane)(PLANE_ROWS), plane.scores, atol=1e-10)
 
 
@@ -191,7 +191,7 @@ def test_nystrom_space_accepts_equal_landmarks():
 
 def test_nystrom_space_fits_a_plane_of_locally_minimum_objective():
     space, points = make_nystrom(15), TrainingPoints(PLANE_LABELS, COSTS)
-    plane = space.fit_plane(points)
+    plane = space.fit_hyperplane(points)
     normal = np.linalg.lstsq(space.whitening, plane.coefficients, rcond=None)[0]
 
     def compute_cost(normal, intercept):
@@ -212,15 +212,15 @@ def test_nystrom_space_fits_a_plane_of_locally_minimum_objective():
 def test_nystrom_space_separates_mixtures_of_rows():
     shares, labels = sample_shares(), np.repeat([-1, 1], [13, 12])
     space = make_nystrom(20)
-    plane = space.fit_plane(TrainingPoints(labels, np.ones(25), csr_array(shares)))
+    plane = space.fit_hyperplane(TrainingPoints(labels, np.ones(25), csr_array(shares)))
     mixed = NystromSpace.__new__(NystromSpace)
     mixed.whitening, mixed.features, mixed.seed = space.whitening, shares @ space.features, space.seed
     np.testing.assert_allclose(
-        mixed.fit_plane(TrainingPoints(labels, np.ones(25))).intercept, plane.intercept, rtol=1e-6
+        mixed.fit_hyperplane(TrainingPoints(labels, np.ones(25))).intercept, plane.intercept, rtol=1e-6
     )
 
 
 def test_exact_space_rejects_a_kernel_too_large_for_memory(monkeypatch):
-    monkeypatch.setattr(hyperplanes, "MOST_ROWS", 59)
+    monkeypatch.setattr(hyperplanes, "MAX_EXACT_ROWS", 59)
     with pytest.raises(InputError, match=r"60 instances .* components=500"):
         ExactSpace(Kernel(0.3), PLANE_ROWS)

@@ -9,7 +9,7 @@ from bagwise.estimators.classical import kernel_machine
 from bagwise.estimators.classical.kernel_machine import (
     TOLERANCE,
     SupportBags,
-    compute_decisive_shares,
+    compute_decisive_weights,
     fit_one_against_rest,
     resolve_gamma,
 )
@@ -35,11 +35,11 @@ THREE_BAGS = Bags.from_list([np.zeros((size, 1)) for size in (2, 3, 2)])
 
 
 class SizeWeighted(SupportBags):
-    """Masses that depend on the bag size, so that a forgotten mass shows."""
+    """A machine whose masses depend on the bag size, so that a missing mass changes the result."""
 
     @staticmethod
     def masses(bags, gamma):
-        return (1 / bags.sizes**0.5)[bags.owners]
+        return (1 / bags.sizes**0.5)[bags.bag_indices]
 
 
 def compute_size_weighted_kernel(left, right):
@@ -51,7 +51,7 @@ def fine_solver(monkeypatch):
     monkeypatch.setattr(kernel_machine, "TOLERANCE", FINE)
 
 
-def test_resolve_gamma_computes_scale_as_scikit_learn():
+def test_resolve_gamma_computes_scale_like_scikit_learn():
     rows = np.random.default_rng(0).normal(3, 2, size=(20, 4))
     machine = SVC(gamma="scale").fit(rows, np.arange(20) % 2)
     assert resolve_gamma("scale", rows) == pytest.approx(machine._gamma, rel=1e-12)
@@ -104,7 +104,7 @@ def test_fit_one_against_rest_is_insensitive_to_rounding_errors_of_the_kernel():
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_support_bags_score_as_the_machine_on_the_kernel_between_bags(fine_solver, n_classes):
+def test_support_bags_have_the_scores_of_the_machine_on_the_kernel_between_bags(fine_solver, n_classes):
     targets = TARGETS % n_classes
     learned = SizeWeighted.learn(TRAINING, targets, GAMMA, penalty=2.0)
     kernel = compute_size_weighted_kernel(TRAINING, TRAINING)
@@ -139,20 +139,20 @@ def test_contributions_are_the_scores_of_single_instances_times_their_masses():
 
 def test_compute_decisive_shares_normalises_the_contributions_that_support_the_decision():
     contributions = np.array([[3.0], [1.0], [-4.0], [2.0], [-1.0], [5.0], [-1.0]])
-    scores = np.array([[2.0], [-1.0], [-3.0]])  # the last one contradicts its contributions: the intercept decides
-    shares = compute_decisive_shares(contributions, scores, THREE_BAGS)
+    scores = np.array([[2.0], [-1.0], [-3.0]])  # the last has another sign than the sum of its contributions
+    shares = compute_decisive_weights(contributions, scores, THREE_BAGS)
     np.testing.assert_allclose(shares, [0.75, 0.25, 0.8, 0, 0.2, 0, 1])
 
 
-def test_compute_decisive_shares_uses_the_predicted_one_of_several_classes():
+def test_compute_decisive_shares_uses_the_score_of_the_predicted_class():
     contributions = np.array([[1.0, 9], [3, 9], [7, 2], [7, -1], [7, 6], [0, 1], [0, 0]])
     scores = np.array([[2.0, 1], [0, 1], [0, 1]])
-    shares = compute_decisive_shares(contributions, scores, THREE_BAGS)
+    shares = compute_decisive_weights(contributions, scores, THREE_BAGS)
     np.testing.assert_allclose(shares, [0.25, 0.75, 0.25, 0, 0.75, 1, 0])
 
 
 def test_compute_decisive_shares_is_uniform_if_nothing_supports_the_decision():
-    shares = compute_decisive_shares(np.full((7, 1), -1.0), np.full((3, 1), 2.0), THREE_BAGS)
+    shares = compute_decisive_weights(np.full((7, 1), -1.0), np.full((3, 1), 2.0), THREE_BAGS)
     np.testing.assert_allclose(shares, [1 / 2] * 2 + [1 / 3] * 3 + [1 / 2] * 2)
 
 

@@ -30,7 +30,7 @@ def compute_log_likelihood(x, shares, means, deviations):
 
 
 def compute_code(x, mixture):
-    """Compute a code by its definition: first the derivatives by means, then those by deviations."""
+    """Compute a code from its definition: the derivatives by the means, then by the deviations."""
     joint = [
         p * compute_density(x, m, d) for p, m, d in zip(mixture.shares, mixture.means, mixture.deviations, strict=True)
     ]
@@ -97,7 +97,7 @@ def test_learn_mixture_equals_scikit_learn():
 
 
 @pytest.mark.parametrize(("energy", "n_axes"), [(0.5, 1), (0.8, 2), (0.95, 3), (1.0, 3)])
-def test_compute_principal_axes_keeps_the_fewest_axes_that_hold_the_energy(energy, n_axes):
+def test_compute_principal_axes_keeps_the_fewest_axes_that_explain_the_energy(energy, n_axes):
     rows = GENERATOR.normal(size=(400, 4)) * [3, 2, 1.5, 0]
     axes = compute_principal_axes(rows, energy)
     assert len(axes.directions) == n_axes
@@ -117,12 +117,12 @@ def test_fit_accepts_rows_without_variance():
     ("parameters", "message"),
     [
         ({"n_components": 0}, "n_components is 0"),
-        ({"n_components": 99}, "n_components is 99, but the training bags hold only 16 instances; use fewer"),
+        ({"n_components": 99}, "n_components is 99, but the training bags have only 16 instances; use fewer"),
         ({"energy": 0}, "energy is 0"),
         ({"energy": 1.5}, "energy is 1.5"),
     ],
 )
-def test_fit_rejects_wrong_parameters_by_name(parameters, message):
+def test_fit_rejects_invalid_parameters_by_name(parameters, message):
     with pytest.raises(InputError, match=message):
         MiFV(**parameters).fit(BAGS, [0, 1, 0, 1])
 

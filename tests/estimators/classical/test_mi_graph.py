@@ -20,7 +20,7 @@ def fine_solver(monkeypatch):
 
 
 def compute_graph_kernel(X, Y, gamma):
-    """Compute the equation of the article, with its affinity matrices, by loops."""
+    """Compute the equation of the article, with its affinity matrices, with loops."""
 
     def compute_weights(bag):
         distances = [[np.linalg.norm(a - u) for u in bag] for a in bag]
@@ -44,7 +44,7 @@ def compute_kernel(bags, gamma):
     return compute_gram_matrix(bags, SupportGraphs.masses(bags, gamma), gamma)
 
 
-def test_kernel_is_that_of_the_article():
+def test_kernel_equals_the_equation_of_the_article():
     np.testing.assert_allclose(compute_kernel(BAGS, 0.3), compute_graph_kernels(BAGS, BAGS, 0.3), rtol=1e-12)
 
 
@@ -54,7 +54,7 @@ def test_kernel_is_symmetric_and_positive_semidefinite():
     assert np.linalg.eigvalsh(kernel).min() >= -1e-10
 
 
-def test_masses_of_a_cluster_sum_to_those_of_one_instance():
+def test_masses_of_a_cluster_sum_to_the_mass_of_one_instance():
     rows = np.array([[0.0, 0.0], [0.1, 0.0], [0.0, 0.1], [9.0, 9.0]])
     np.testing.assert_allclose(SupportGraphs.masses(Bags.from_list([rows]), 1.0), [1 / 6, 1 / 6, 1 / 6, 1 / 2])
 
@@ -72,12 +72,12 @@ def test_count_neighbours_is_the_same_in_any_order_for_a_distance_equal_to_the_m
 
 
 @pytest.mark.parametrize("pairs", [1, 7, 20, 21, 49, 1000])
-def test_pieces_of_any_size_give_the_same_neighbours(pairs):
+def test_count_neighbours_does_not_depend_on_the_chunk_size(pairs):
     rows = GENERATOR.normal(size=(7, 3))
     np.testing.assert_array_equal(count_neighbours(rows, pairs), count_neighbours(rows))
 
 
-def test_scores_are_those_of_the_machine_on_the_graph_kernel():
+def test_mi_graph_has_the_scores_of_the_machine_on_the_graph_kernel():
     model = MiGraph(gamma=0.2, C=3, standardize=False, calibration=0).fit(BAGS, LABELS)
     new_bags = Bags.from_list([GENERATOR.normal(size=(size, 3)) for size in (2, 5, 1)])
     machine = SVC(kernel="precomputed", C=3, tol=FINE).fit(compute_graph_kernels(BAGS, BAGS, 0.2), LABELS)
@@ -85,7 +85,7 @@ def test_scores_are_those_of_the_machine_on_the_graph_kernel():
     np.testing.assert_allclose(model.decision_function(new_bags), expected, rtol=0, atol=1e-8)
 
 
-def test_bags_of_one_instance_are_an_ordinary_gaussian_machine():
+def test_mi_graph_equals_a_gaussian_svm_for_bags_of_one_instance():
     rows, labels = GENERATOR.normal(size=(60, 4)), np.arange(60) % 2
     rows[labels == 1] += 1
     model = MiGraph(C=2, standardize=False, calibration=0).fit(rows, labels)
@@ -97,6 +97,6 @@ def test_bags_of_one_instance_are_an_ordinary_gaussian_machine():
 
 
 @pytest.mark.parametrize("parameters", [{"C": 0}, {"gamma": -1}], ids=str)
-def test_fit_rejects_wrong_parameters_by_name(parameters):
+def test_fit_rejects_invalid_parameters_by_name(parameters):
     with pytest.raises(InputError, match=f"{next(iter(parameters))} is"):
         MiGraph(**parameters).fit(BAGS, LABELS)

@@ -20,7 +20,7 @@ def fine_solver(monkeypatch):
 
 
 def compute_set_kernel(X, Y, gamma, power):
-    """Compute Σ Σ k(x, y)ᵖ by its definition."""
+    """Compute Σ Σ k(x, y)ᵖ from its definition."""
     return sum(np.exp(-gamma * ((x - y) ** 2).sum()) ** power for x in X for y in Y)
 
 
@@ -55,7 +55,7 @@ def test_kernel_does_not_change_if_all_instances_of_a_bag_are_repeated():
 
 
 @pytest.mark.parametrize("power", [1, 3, 0.5])
-def test_mi_kernel_scores_as_the_machine_on_the_set_kernel(power):
+def test_mi_kernel_has_the_scores_of_the_machine_on_the_set_kernel(power):
     model = MIKernel(gamma=0.2, power=power, C=3, standardize=False, calibration=0).fit(BAGS, LABELS)
     new_rows = Bags.from_list([GENERATOR.normal(size=(size, 3)) for size in (2, 5, 1)])
     machine = SVC(kernel="precomputed", C=3, tol=FINE).fit(compute_normalised_kernels(BAGS, BAGS, 0.2, power), LABELS)
@@ -63,7 +63,7 @@ def test_mi_kernel_scores_as_the_machine_on_the_set_kernel(power):
     np.testing.assert_allclose(model.decision_function(new_rows), expected, rtol=0, atol=1e-8)
 
 
-def test_bags_of_one_instance_are_an_ordinary_gaussian_machine():
+def test_mi_kernel_equals_a_gaussian_svm_for_bags_of_one_instance():
     rows, labels = GENERATOR.normal(size=(60, 4)), np.arange(60) % 2
     rows[labels == 1] += 1
     model = MIKernel(C=2, standardize=False, calibration=0).fit(rows, labels)
@@ -74,7 +74,7 @@ def test_bags_of_one_instance_are_an_ordinary_gaussian_machine():
     )
 
 
-def test_weigh_gives_the_key_instance_the_greatest_weight():
+def test_weigh_gives_the_key_instance_the_largest_weight():
     def sample_bag(positive):
         rows = GENERATOR.normal(size=(6, 4))
         rows[2] += 5 * positive
@@ -90,6 +90,6 @@ def test_weigh_gives_the_key_instance_the_greatest_weight():
 @pytest.mark.parametrize(
     "parameters", [{"power": 0}, {"power": "2"}, {"C": 0}, {"C": None}, {"gamma": "wide"}], ids=str
 )
-def test_fit_rejects_wrong_parameters_by_name(parameters):
+def test_fit_rejects_invalid_parameters_by_name(parameters):
     with pytest.raises(InputError, match=f"{next(iter(parameters))} is"):
         MIKernel(**parameters).fit(BAGS, LABELS)

@@ -18,7 +18,7 @@ CASES = [
 
 
 def sample_bags(seed, n_key_instances):
-    """Sample bags of noise, of which the positive ones hold key instances shifted by 1.5."""
+    """Sample bags of noise; positive bags also contain key instances, which are shifted by 1.5."""
     generator = np.random.default_rng(seed)
     labels = np.arange(40) % 2
     bags = [generator.normal(size=(generator.integers(2, 8), 4)) for _ in labels]
@@ -42,13 +42,13 @@ def make_latent(method, bags, positive, **parameters):
 
 
 def fit_textbook_instance_labels(bags, labels, **parameters):
-    """Run mi-SVM as printed in the article, with scikit-learn's machine."""
-    assignment = np.where(labels[bags.owners] == 1, 1, -1)
+    """Run the algorithm of mi-SVM as in the article, with scikit-learn's support vector machine."""
+    assignment = np.where(labels[bags.bag_indices] == 1, 1, -1)
     while True:
         machine = SVC(tol=1e-5, **parameters).fit(bags.instances, assignment)
         scores, previous = machine.decision_function(bags.instances), assignment.copy()
         for bag in np.flatnonzero(labels == 1):
-            rows = np.flatnonzero(bags.owners == bag)
+            rows = np.flatnonzero(bags.bag_indices == bag)
             assignment[rows] = np.where(scores[rows] > 0, 1, -1)
             if (assignment[rows] == -1).all():
                 assignment[rows[scores[rows].argmax()]] = 1
@@ -57,10 +57,10 @@ def fit_textbook_instance_labels(bags, labels, **parameters):
 
 
 def fit_textbook_witnesses(bags, labels, kernel, C):
-    """Run MI-SVM as printed in the article, on the kernel matrix; the first witness of a bag is its mean."""
+    """Run the algorithm of MI-SVM as in the article, on the kernel matrix; the first witness is the mean of a bag."""
     values = KERNELS[kernel](bags.instances)
-    negative = np.eye(bags.n_instances)[labels[bags.owners] == 0]
-    rows_by_bag = [np.flatnonzero(bags.owners == bag) for bag in np.flatnonzero(labels == 1)]
+    negative = np.eye(bags.n_instances)[labels[bags.bag_indices] == 0]
+    rows_by_bag = [np.flatnonzero(bags.bag_indices == bag) for bag in np.flatnonzero(labels == 1)]
     witnesses = np.array([np.isin(np.arange(bags.n_instances), rows) / len(rows) for rows in rows_by_bag])
     signs = np.repeat([-1, 1], [len(negative), len(witnesses)])
     while True:
@@ -81,7 +81,7 @@ def test_mi_svm_equals_the_method_of_the_article(seed, kernel):
     assert len(model.objective_) > 1
     expected = machine.decision_function(bags.instances)
     np.testing.assert_allclose(model.score_instances(bags), expected, rtol=1e-4, atol=1e-4)
-    in_positive_bags = bags.labels[bags.owners] == 1
+    in_positive_bags = bags.labels[bags.bag_indices] == 1
     assert (assignment[in_positive_bags] == -1).any(), "some labels changed"
 
 
@@ -114,7 +114,7 @@ def test_instance_labels_choose_the_best_of_all_allowed_assignments():
 
 def test_mi_svm_balances_by_the_class_of_the_bag():
     bags = sample_several(7)
-    in_positive_bags = bags.labels[bags.owners] == 1
+    in_positive_bags = bags.labels[bags.bag_indices] == 1
     costs = make_latent(MiSVM, bags, bags.labels == 1, C=3.0, class_weight="balanced").costs
     assert costs[in_positive_bags].sum() == pytest.approx(costs[~in_positive_bags].sum())
     assert costs.sum() == pytest.approx(3.0 * bags.n_instances)
@@ -127,7 +127,7 @@ def test_MI_svm_equals_the_method_of_the_article(seed, kernel):  # noqa: N802
     scores, witnesses = fit_textbook_witnesses(bags, bags.labels, kernel, C=20.0)
     assert len(model.objective_) > 1
     np.testing.assert_allclose(model.score_instances(bags), scores, rtol=1e-3, atol=1e-3)
-    in_positive_bags = bags.labels[bags.owners] == 1
+    in_positive_bags = bags.labels[bags.bag_indices] == 1
     np.testing.assert_array_equal(np.flatnonzero((model.weigh(bags) == 1) & in_positive_bags), witnesses)
 
 
@@ -136,7 +136,7 @@ def test_MI_svm_starts_with_the_mean_of_the_rows_for_the_linear_kernel():  # noq
     with pytest.warns(UserWarning, match="max_iterations"):
         model = MISVM(C=20.0, kernel="linear", max_iterations=1, **PLAIN).fit(bags, bags.labels)
     means = [rows.mean(axis=0) for rows, label in zip(bags, bags.labels, strict=True) if label == 1]
-    negative = bags.instances[bags.labels[bags.owners] == 0]
+    negative = bags.instances[bags.labels[bags.bag_indices] == 0]
     machine = SVC(C=20.0, kernel="linear", tol=1e-4)
     machine.fit(np.vstack([negative, means]), [0] * len(negative) + [1] * len(means))
     expected = machine.decision_function(bags.instances)
@@ -149,7 +149,7 @@ def test_MI_svm_ends_with_the_objective_of_the_maximum_score_of_each_bag(seed, k
     model = MISVM(C=2.0, kernel=kernel, gamma=0.3, **PLAIN).fit(bags, bags.labels)
     scores = model.score_instances(bags)
     maxima = model.decision_function(bags)[bags.labels == 1]
-    errors = np.maximum(0, 1 - maxima).sum() + np.maximum(0, 1 + scores[bags.labels[bags.owners] == 0]).sum()
+    errors = np.maximum(0, 1 - maxima).sum() + np.maximum(0, 1 + scores[bags.labels[bags.bag_indices] == 0]).sum()
     function = model.learned_.function
     complexity = 0.5 * function.coefficients @ KERNELS[kernel](function.rows) @ function.coefficients
     assert model.learned_.converged

@@ -12,7 +12,7 @@ BAGS = Bags.from_list([GENERATOR.normal(size=(size, 3)) for size in (1, 4, 2, 9)
 
 
 def compute_vector(bag, centers):
-    """Compute the vector of a bag by its definition."""
+    """Compute the vector of a bag from its definition."""
     sums = np.zeros_like(centers)
     for row in bag:
         distances = [sum((row[m] - center[m]) ** 2 for m in range(len(row))) for center in centers]
@@ -34,7 +34,7 @@ def test_decision_function_equals_its_definition(n_centers):
     np.testing.assert_allclose(model.decision_function(bags), expected, rtol=0, atol=1e-10)
 
 
-def test_codes_lie_in_the_block_of_the_nearest_centre():
+def test_codes_are_in_the_block_of_the_nearest_centre():
     book = Centers(np.array([[0.0, 0.0], [10.0, 0.0]]))
     codes = book.codes(np.array([[1.0, 2.0], [7.0, -1.0]]))
     np.testing.assert_array_equal(codes, [[1.0, 2.0, 0.0, 0.0], [0.0, 0.0, -3.0, -1.0]])
@@ -67,10 +67,10 @@ def test_fit_accepts_coincident_points():
     [
         (0, "n_centers is 0"),
         (1.5, "n_centers is"),
-        (99, "n_centers is 99, but the training bags hold only 16 instances; use fewer"),
+        (99, "n_centers is 99, but the training bags have only 16 instances; use fewer"),
     ],
 )
-def test_fit_rejects_impossible_numbers_of_centres_by_name(n_centers, message):
+def test_fit_rejects_invalid_numbers_of_centres_by_name(n_centers, message):
     with pytest.raises(InputError, match=message):
         MiVLAD(n_centers=n_centers).fit(BAGS, [0, 1, 0, 1])
 

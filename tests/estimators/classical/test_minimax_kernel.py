@@ -19,7 +19,7 @@ def fine_solver(monkeypatch):
 
 
 def compute_minimax(X, Y, gamma, power):
-    """Compute the kernel of two bags by its definition."""
+    """Compute the kernel of two bags from its definition."""
     dot = sum(X[:, f].min() * Y[:, f].min() + X[:, f].max() * Y[:, f].max() for f in range(X.shape[1]))
     return (1 + gamma * dot) ** power
 
@@ -34,7 +34,7 @@ def compute_normalised_kernels(left, right, gamma, power):
 
 
 @pytest.mark.parametrize("power", [1, 2, 3])
-def test_compute_box_kernel_is_that_of_the_article(power):
+def test_compute_box_kernel_equals_the_equation_of_the_article(power):
     boxes = compute_boxes(BAGS)
     found = compute_box_kernel(boxes, boxes, 0.4, power)
     np.testing.assert_allclose(found, compute_normalised_kernels(BAGS, BAGS, 0.4, power), rtol=0, atol=1e-12)
@@ -48,7 +48,7 @@ def test_compute_box_kernel_has_unit_diagonal_and_is_symmetric_and_positive_semi
     assert np.linalg.eigvalsh(kernel).min() >= -1e-10
 
 
-def test_minimax_kernel_scores_as_the_machine_on_the_kernel():
+def test_minimax_kernel_has_the_scores_of_the_machine_on_the_kernel():
     model = MinimaxKernel(gamma=0.2, power=2, C=3, standardize=False, calibration=0).fit(BAGS, LABELS)
     new_bags = Bags.from_list([GENERATOR.normal(size=(size, 3)) for size in (2, 5, 1)])
     machine = SVC(kernel="precomputed", C=3, tol=FINE).fit(compute_normalised_kernels(BAGS, BAGS, 0.2, 2), LABELS)
@@ -56,7 +56,7 @@ def test_minimax_kernel_scores_as_the_machine_on_the_kernel():
     np.testing.assert_allclose(model.decision_function(new_bags), expected, rtol=0, atol=1e-8)
 
 
-def test_weigh_returns_the_share_of_the_coordinates_of_each_instance():
+def test_weigh_returns_the_share_of_the_coordinates_that_each_instance_attains():
     model = MinimaxKernel(standardize=False, calibration=0).fit(BAGS.map(lambda rows: rows[:, :2]), LABELS)
     bag = np.array([[0.0, 5.0], [3.0, 5.0], [1.0, 1.0]])  # minima: rows 0, 2; maxima: row 1, and rows 0 and 1 tied
     np.testing.assert_allclose(model.weigh([bag]), [1.5 / 4, 1.5 / 4, 1 / 4])
@@ -64,6 +64,6 @@ def test_weigh_returns_the_share_of_the_coordinates_of_each_instance():
 
 
 @pytest.mark.parametrize("parameters", [{"power": 0}, {"power": 1.5}, {"C": 0}, {"gamma": -1}], ids=str)
-def test_fit_rejects_wrong_parameters_by_name(parameters):
+def test_fit_rejects_invalid_parameters_by_name(parameters):
     with pytest.raises(InputError, match=f"{next(iter(parameters))} is"):
         MinimaxKernel(**parameters).fit(BAGS, LABELS)

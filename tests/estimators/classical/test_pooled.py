@@ -21,20 +21,20 @@ def test_pool_bags_concatenates_the_statistics():
     np.testing.assert_allclose(pool_bags(BAGS, ["max"]), [bag.max(axis=0) for bag in BAGS])
 
 
-def test_predict_proba_is_that_of_the_classifier_on_pooled_rows():
+def test_predict_proba_equals_that_of_the_classifier_on_pooled_rows():
     model = PooledClassifier(LogisticRegression(), ("min", "mean"), standardize=False).fit(BAGS, LABELS)
     rows = np.array([np.concatenate([bag.min(axis=0), bag.mean(axis=0)]) for bag in BAGS])
     expected = LogisticRegression().fit(rows, LABELS).predict_proba(rows)
     np.testing.assert_allclose(model.predict_proba(BAGS), expected, rtol=1e-10)
 
 
-def test_predict_proba_keeps_certain_predictions():
+def test_predict_proba_preserves_certain_predictions():
     model = PooledClassifier(DecisionTreeClassifier(), standardize=False, random_state=0).fit(BAGS, LABELS)
     np.testing.assert_allclose(model.predict_proba(BAGS)[:, 1], LABELS, atol=1e-11)
 
 
 @pytest.mark.parametrize("classifier", [LogisticRegression(), ExtraTreesClassifier(5), GaussianNB()], ids=str)
-def test_weigh_averages_the_shares_in_the_columns_by_their_importance(classifier):
+def test_weigh_averages_the_shares_over_columns_by_importance(classifier):
     model = PooledClassifier(classifier, ("max", "mean", "min"), standardize=False, random_state=0).fit(BAGS, LABELS)
     fitted = model.learned_.classifier
     importances = {
@@ -63,7 +63,7 @@ def test_get_importances_is_uniform_for_a_classifier_without_splits():
 
 
 @pytest.mark.parametrize("statistics", ["mean", (), None, 3])
-def test_fit_rejects_what_is_not_a_list_of_statistics(statistics):
+def test_fit_rejects_invalid_statistics(statistics):
     with pytest.raises(InputError, match=r"statistics is .*; it must be a list of mean, min, max"):
         PooledClassifier(statistics=statistics).fit(BAGS, LABELS)
     with pytest.raises(InputError, match="did you mean 'mean'"):

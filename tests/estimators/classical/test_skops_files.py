@@ -26,7 +26,7 @@ GENERATOR = np.random.default_rng(1)
 ROWS, TARGETS = GENERATOR.normal(size=(60, 4)), np.arange(60) % 2
 ESTIMATORS_WITH_TREES = [
     DecisionTreeClassifier(),
-    DecisionTreeClassifier(max_leaf_nodes=6),  # grown by another builder
+    DecisionTreeClassifier(max_leaf_nodes=6),  # uses scikit-learn's best-first builder
     ExtraTreesClassifier(3),
     GradientBoostingClassifier(n_estimators=3),
     BaggingClassifier(DecisionTreeClassifier(), 3, max_features=0.5),
@@ -35,7 +35,7 @@ ESTIMATORS_WITH_TREES = [
 
 
 def forge_tree(tree, **changes):
-    """Return the tree with other indices, as a forged file could contain."""
+    """Return the tree with changed indices, as in a forged file."""
     state = tree.__getstate__()
     nodes = state["nodes"].copy()
     for field, (node, value) in changes.items():
@@ -79,7 +79,7 @@ FORGERIES = [
 )
 def test_check_trees_rejects_indices_out_of_bounds(changes, place):
     tree = DecisionTreeClassifier(random_state=0).fit(ROWS, TARGETS)
-    assert tree.tree_.children_left[1] != -1  # else no cycle can be made
+    assert tree.tree_.children_left[1] != -1  # needed to make a cycle
     tree.tree_ = forge_tree(tree.tree_, **changes)
     forest = ExtraTreesClassifier(3).fit(ROWS, TARGETS)
     forest.estimators_[2] = tree
@@ -88,7 +88,7 @@ def test_check_trees_rejects_indices_out_of_bounds(changes, place):
         check_trees(estimator)
 
 
-def test_check_trees_rejects_trees_of_wider_rows_than_the_estimator():
+def test_check_trees_rejects_trees_with_more_features_than_the_estimator():
     forest = ExtraTreesClassifier(3).fit(ROWS, TARGETS)
     forest.n_features_in_ = 2
     with pytest.raises(InputError, match="do not trust the source"):
@@ -124,7 +124,7 @@ def dump_unchecked(value):
 
 
 @pytest.mark.parametrize("classifier", CLASSIFIERS, ids=str)
-def test_load_classifier_restores_the_classifier_to_the_bit(classifier):
+def test_load_classifier_restores_the_classifier_bit_identically(classifier):
     classifier.fit(THREE_CLASS_ROWS, THREE_CLASSES)
     loaded = load_classifier(dump_classifier(classifier))
     method = "predict_proba" if hasattr(classifier, "predict_proba") else "decision_function"
@@ -134,7 +134,7 @@ def test_load_classifier_restores_the_classifier_to_the_bit(classifier):
 
 @pytest.mark.parametrize("classifier", [UnlistedTree(), HistGradientBoostingClassifier(max_iter=2)], ids=str)
 def test_dump_classifier_rejects_types_that_could_not_be_loaded(classifier):
-    with pytest.raises(InputError, match="known to be safe are ever loaded; use another classifier"):
+    with pytest.raises(InputError, match="known to be safe can be loaded; use another classifier"):
         dump_classifier(classifier.fit(THREE_CLASS_ROWS, THREE_CLASSES))
 
 
@@ -157,7 +157,7 @@ def test_load_classifier_rejects_other_types_before_loading(value, monkeypatch):
 def test_load_classifier_checks_trees():
     forest = ExtraTreesClassifier(3).fit(THREE_CLASS_ROWS, THREE_CLASSES)
     forest.n_features_in_ = 2
-    with pytest.raises(InputError, match="no fit can produce"):
+    with pytest.raises(InputError, match="contains an invalid decision tree"):
         load_classifier(dump_classifier(forest))
 
 

@@ -1,4 +1,4 @@
-"""The machine of instances, through the two methods that use it."""
+"""Tests of the instance-level support vector machine through the two methods that use it."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def fitted(request):
 @pytest.mark.parametrize(
     "parameters", [{}, {"class_weight": "balanced"}, {"kernel": "linear"}, {"gamma": 0.7}], ids=str
 )
-def test_bags_of_one_instance_are_an_ordinary_support_vector_machine(method, parameters):
+def test_fit_of_bags_of_one_instance_equals_an_ordinary_support_vector_machine(method, parameters):
     generator = np.random.default_rng(5)
     rows = generator.normal(size=(80, 3))
     labels = (rows[:, 0] + generator.normal(size=80) > 0.7).astype(int)
@@ -58,7 +58,7 @@ def test_shares_split_the_weight_between_equal_witnesses_at_any_position(fitted,
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_many_landmarks_approximate_the_exact_kernel(method):
+def test_nystrom_approximates_the_exact_kernel_with_many_landmarks(method):
     exact, few, many = (
         method(components=components, **QUICK).fit(NEEDLES, NEEDLES.labels).decision_function(NEEDLES)
         for components in (None, 5, 400)
@@ -77,7 +77,7 @@ def test_landmarks_depend_on_the_seed():
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_class_weight_makes_the_prediction_of_a_class_more_frequent(method):
+def test_class_weight_increases_the_number_of_predictions_of_a_class(method):
     labels = np.where(NEEDLES.labels == 1, "tumour", "normal")
     shares = []
     for factor in (0.01, 100):
@@ -88,7 +88,7 @@ def test_class_weight_makes_the_prediction_of_a_class_more_frequent(method):
 
 
 def test_fit_warns_if_it_does_not_converge():
-    with pytest.warns(ConvergenceWarning, match="MISVM did not converge after 1 fits of a plane; increase max_iter"):
+    with pytest.warns(ConvergenceWarning, match="MISVM did not converge after 1 iterations; increase max_iter"):
         model = MISVM(max_iterations=1, **QUICK).fit(NEEDLES, NEEDLES.labels)
     assert not model.learned_.converged
     assert len(model.objective_) == 1
@@ -110,7 +110,7 @@ def test_fit_warns_if_it_does_not_converge():
     ids=str,
 )
 @pytest.mark.parametrize("method", METHODS)
-def test_fit_rejects_wrong_parameters_by_name(method, parameters, message):
+def test_fit_rejects_invalid_parameters_by_name(method, parameters, message):
     with pytest.raises(InputError, match=message):
         method(**QUICK, **parameters).fit(NEEDLES, NEEDLES.labels)
 

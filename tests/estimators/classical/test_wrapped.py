@@ -42,7 +42,7 @@ def name_value(value):
 
 
 @pytest.mark.parametrize(("kind", "labels", "classifier"), [*QUICK_CASES, *FULL_CASES], ids=name_value)
-def test_load_restores_any_classifier_to_the_bit(tmp_path, kind, labels, classifier):
+def test_load_restores_any_classifier_bit_identically(tmp_path, kind, labels, classifier):
     labels = LABELS[labels]
     model = kind(classifier, random_state=4).fit(NEEDLES, labels)
     model.save(tmp_path / "model")
@@ -62,7 +62,7 @@ def test_compute_scores_returns_finite_log_odds():
     np.testing.assert_allclose(compute_scores(probabilities, Categorical(2))[0], np.log([0.25, 0.75]))
 
 
-def test_decision_function_is_that_of_a_classifier_without_probabilities():
+def test_decision_function_equals_that_of_a_classifier_without_probabilities():
     rows, labels = GENERATOR.normal(size=(50, 3)), np.arange(50) % 2
     model = PooledClassifier(LinearSVC(dual=False), ["mean"], standardize=False).fit(rows, labels)
     expected = LinearSVC(dual=False).fit(rows, labels).decision_function(rows)
@@ -70,7 +70,7 @@ def test_decision_function_is_that_of_a_classifier_without_probabilities():
     np.testing.assert_allclose(model.predict_proba(rows)[:, 1], 1 / (1 + np.exp(-expected)), rtol=1e-12)
 
 
-def test_fit_seeds_the_classifier_wherever_it_has_no_seed():
+def test_fit_sets_every_random_state_of_the_classifier_that_is_none():
     unseeded, seeded = ExtraTreesClassifier(3), ExtraTreesClassifier(3, random_state=8)
     seeds = [
         PooledClassifier(classifier, random_state=seed).fit(NEEDLES, NEEDLES.labels).learned_.classifier.random_state
@@ -86,7 +86,7 @@ def test_fit_seeds_the_classifier_wherever_it_has_no_seed():
 
 @pytest.mark.parametrize("estimator", [LinearRegression(), StandardScaler(), "forest", LogisticRegression])
 @pytest.mark.parametrize("kind", KINDS)
-def test_fit_rejects_what_is_not_a_classifier(kind, estimator):
+def test_fit_rejects_values_that_are_not_classifiers(kind, estimator):
     with pytest.raises(InputError, match=r"estimator is .*; it must be a scikit-learn classifier"):
         kind(estimator).fit(NEEDLES, NEEDLES.labels)
 
@@ -95,6 +95,6 @@ def test_fit_rejects_one_score_per_pair_of_classes():
     bags = Bags(GENERATOR.normal(size=(40, 3)), np.arange(41))
     with pytest.raises(
         InputError,
-        match="decision_function_shape='ovo', a score per pair of classes; set decision_function_shape='ovr'",
+        match="one score per pair of classes; set decision_function_shape='ovr'",
     ):
         PooledClassifier(SVC(decision_function_shape="ovo")).fit(bags, np.arange(40) % 3)

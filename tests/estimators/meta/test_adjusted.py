@@ -11,14 +11,14 @@ NEEDLES = load_dataset("needles", n_bags=60)
 
 
 class Overconfident(PooledClassifier):
-    """Log-odds five times too large, and biased towards the negative class."""
+    """A classifier whose log-odds are five times too large and biased towards the negative class."""
 
     def predict_proba(self, X):
         positive = expit(5 * (logit(np.clip(super().predict_proba(X)[:, 1], 0.01, 0.99)) - 0.5))
         return np.stack([1 - positive, positive], axis=1)
 
 
-def test_temperature_lowers_the_loss_on_new_bags_and_keeps_their_order():
+def test_temperature_decreases_the_loss_on_new_bags_and_keeps_their_ranking():
     new_bags = load_dataset("needles", n_bags=60, seed=9)
     model = Adjusted(Overconfident(), random_state=0).fit(NEEDLES, NEEDLES.labels)
     before, after = model.model_.predict_proba(new_bags), model.predict_proba(new_bags)
@@ -33,11 +33,11 @@ def test_temperature_lowers_the_loss_on_new_bags_and_keeps_their_order():
     np.testing.assert_array_equal(model.predict_with_weights(new_bags).probabilities, after)
 
 
-def test_threshold_moves_the_decision_and_nothing_else():
+def test_threshold_changes_only_the_decision():
     model = Adjusted(Overconfident(), temperature=False, threshold=True, random_state=0).fit(NEEDLES, NEEDLES.labels)
     probabilities = model.predict_proba(NEEDLES)
     np.testing.assert_array_equal(probabilities, model.model_.predict_proba(NEEDLES))
-    assert 0 < model.decision_threshold < 0.5  # of a model biased towards the negative class
+    assert 0 < model.decision_threshold < 0.5  # the model is biased towards the negative class
     np.testing.assert_array_equal(model.predict(NEEDLES), probabilities[:, 1] > model.decision_threshold)
 
 
@@ -74,10 +74,10 @@ def test_fit_keeps_groups_together():
     assert fitted
 
 
-def test_fit_rejects_impossible_parameters_by_name():
+def test_fit_rejects_invalid_parameters_by_name():
     with pytest.raises(InputError, match="share is 1"):
         Adjusted(share=1.0).fit(NEEDLES, NEEDLES.labels)
     with pytest.raises(InputError, match="temperature is 'no'"):
         Adjusted(temperature="no").fit(NEEDLES, NEEDLES.labels)
-    with pytest.raises(InputError, match="a threshold decides between two classes, and y has 3"):
+    with pytest.raises(InputError, match="a threshold decides between two classes, but y has 3"):
         Adjusted(threshold=True).fit(NEEDLES, np.arange(60) % 3)

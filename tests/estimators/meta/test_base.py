@@ -10,7 +10,7 @@ from bagwise.estimators.meta.base import (
     check_estimators,
     get_named_estimators,
     get_single_estimator,
-    support_many_classes,
+    supports_multiclass,
 )
 from bagwise.estimators.meta.committee import Committee
 from bagwise.estimators.meta.ensemble import Ensemble
@@ -18,7 +18,7 @@ from bagwise.estimators.meta.selected import Selected
 from bagwise.estimators.network import BagClassifier
 
 NEEDLES = load_dataset("needles", n_bags=30)
-SINGLE = [Adjusted, Ensemble, Selected]  # meta-estimators of a single estimator
+SINGLE = [Adjusted, Ensemble, Selected]  # meta-estimators that wrap a single estimator
 DELEGATING = [Adjusted, Selected]
 
 
@@ -28,7 +28,7 @@ def test_get_single_estimator_replaces_none_by_the_default():
     assert isinstance(get_single_estimator(None)["estimator"], PooledClassifier)
 
 
-def test_get_named_estimators_rejects_what_is_not_a_dict_of_estimators():
+def test_get_named_estimators_rejects_values_that_are_not_a_dict():
     network = BagClassifier()
     assert get_named_estimators({"net": network}) == {"estimators['net']": network}
     for wrong in ({}, [network], None):
@@ -36,21 +36,21 @@ def test_get_named_estimators_rejects_what_is_not_a_dict_of_estimators():
             get_named_estimators(wrong)
 
 
-def test_check_estimators_names_what_is_not_an_estimator_of_bags():
+def test_check_estimators_names_values_that_are_not_bag_estimators():
     network = BagClassifier()
     assert check_estimators({"estimator": network}) == [network]
-    with pytest.raises(InputError, match=r"estimators\['b'\] is 'svm' \(str\); it must be an estimator of bags"):
+    with pytest.raises(InputError, match=r"estimators\['b'\] is 'svm' \(str\); it must be a bag estimator"):
         check_estimators({"estimators['a']": network, "estimators['b']": "svm"})
 
 
 def test_support_many_classes_is_true_if_all_estimators_do():
-    assert support_many_classes({"net": BagClassifier()})
-    assert not support_many_classes({"net": BagClassifier(), "machine": MISVM()})
+    assert supports_multiclass({"net": BagClassifier()})
+    assert not supports_multiclass({"net": BagClassifier(), "machine": MISVM()})
 
 
 @pytest.mark.parametrize("meta", SINGLE)
-def test_fit_rejects_what_is_not_an_estimator_of_bags_by_name(meta):
-    with pytest.raises(InputError, match=r"estimator is 'svm' \(str\); it must be an estimator of bags"):
+def test_fit_rejects_values_that_are_not_bag_estimators_by_name(meta):
+    with pytest.raises(InputError, match=r"estimator is 'svm' \(str\); it must be a bag estimator"):
         meta("svm").fit(NEEDLES, NEEDLES.labels)
 
 
@@ -62,7 +62,7 @@ def test_meta_estimator_has_the_capabilities_of_its_estimator(meta):
     assert not hasattr(meta(PooledClassifier()), "score_instances")
 
 
-def test_meta_estimator_of_several_has_the_capabilities_common_to_all():
+def test_meta_estimator_of_several_estimators_has_their_common_capabilities():
     both = Committee({"trees": PooledClassifier(), "machine": MISVM()})
     assert not both.__sklearn_tags__().classifier_tags.multi_class
     assert not hasattr(both, "score_instances")

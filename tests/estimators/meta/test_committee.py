@@ -27,14 +27,14 @@ def test_fit_fits_copies_of_the_estimators_in_their_order():
     assert not hasattr(given["trees"], "learned_")
 
 
-def test_fit_gives_equal_members_different_seeds():
+def test_fit_gives_equal_estimators_different_seeds():
     twins = Committee({"first": FOREST, "second": FOREST}, random_state=1).fit(NEEDLES, NEEDLES.labels)
     assert twins.spread(TEST).probabilities.any()
 
 
 def test_make_default_members_can_be_fitted_saved_and_loaded(tmp_path):
     members = make_default_members()
-    members["gated attention"].set_params(epochs=1, engine="torch")  # to be quick
+    members["gated attention"].set_params(epochs=1, engine="torch")  # quick to fit
     committee = Committee(members, random_state=0).fit(NEEDLES, NEEDLES.labels)
     committee.save(tmp_path / "model")
     loaded = BagEstimator.load(tmp_path / "model")
@@ -66,12 +66,12 @@ def test_load_does_not_depend_on_the_current_default_members(tmp_path, monkeypat
         ([FOREST], "it must be a dict of named estimators"),
         (
             {"line": LogisticRegression()},
-            r"estimators\['line'\] is LogisticRegression.*; it must be an estimator",
+            r"estimators\['line'\] is LogisticRegression.*; it must be a bag estimator",
         ),
-        ({"word": "attention"}, r"estimators\['word'\] is 'attention' \(str\); it must be an estimator of bags"),
+        ({"word": "attention"}, r"estimators\['word'\] is 'attention' \(str\); it must be a bag estimator"),
     ],
     ids=str,
 )
-def test_fit_rejects_wrong_estimators_by_name(estimators, message):
+def test_fit_rejects_invalid_estimators_by_name(estimators, message):
     with pytest.raises(InputError, match=message):
         Committee(estimators).fit(NEEDLES, NEEDLES.labels)

@@ -24,10 +24,10 @@ def test_fit_fits_copies_that_differ_only_in_their_seed():
     copies = [clone(FOREST).set_params(random_state=member.random_state) for member in ensemble.members_]
     assert [repr(member) for member in ensemble.members_] == [repr(copy) for copy in copies]
     assert len({member.random_state for member in ensemble.members_}) == 3
-    assert FOREST.random_state is None, "the original stays unchanged"
+    assert FOREST.random_state is None, "the original is not changed"
 
 
-def test_ensemble_of_one_copy_predicts_as_the_copy():
+def test_ensemble_of_one_copy_has_the_predictions_of_the_copy():
     ensemble = Ensemble(FOREST, n=1, random_state=3).fit(NEEDLES, WORDS)
     member = ensemble.members_[0]
     np.testing.assert_array_equal(ensemble.predict_proba(TEST), member.predict_proba(TEST))
@@ -35,7 +35,7 @@ def test_ensemble_of_one_copy_predicts_as_the_copy():
     assert not ensemble.spread(TEST).probabilities.any()
 
 
-def test_grid_search_reaches_parameters_of_the_estimator():
+def test_grid_search_can_set_parameters_of_the_estimator():
     grid = GridSearchCV(Ensemble(MiFV(calibration=0), n=2), {"estimator__C": [0.1, 1.0]}, cv=2).fit(NEEDLES, WORDS)
     assert grid.best_params_["estimator__C"] == grid.best_estimator_.members_[0].C
 
@@ -45,11 +45,11 @@ def test_grid_search_reaches_parameters_of_the_estimator():
     [
         ({"n": 0}, "n is 0"),
         ({"n": 2.5}, "n is 2.5"),
-        ({"estimator": LogisticRegression()}, "estimator is LogisticRegression.* it must be an estimator of bags"),
+        ({"estimator": LogisticRegression()}, "estimator is LogisticRegression.* it must be a bag estimator"),
     ],
     ids=str,
 )
-def test_fit_rejects_wrong_parameters_by_name(parameters, message):
+def test_fit_rejects_invalid_parameters_by_name(parameters, message):
     with pytest.raises(InputError, match=message):
         Ensemble(**parameters).fit(NEEDLES, WORDS)
 

@@ -13,7 +13,7 @@ GRID = {"C": [1e-4, 10.0], "gamma": [0.05]}
 TARGETS = np.array([0, 1] * 10)
 
 
-def test_make_inner_folds_holds_out_every_row_once():
+def test_make_inner_folds_holds_out_every_bag_once():
     folds = make_inner_folds(TARGETS, None, 4, seed=1)
     assert sorted(np.concatenate([held_out for _, held_out in folds])) == list(range(20))
     for training, held_out in folds:
@@ -32,7 +32,7 @@ def test_make_inner_folds_makes_fewer_folds_for_a_rare_class_or_few_groups():
     assert len(make_inner_folds(TARGETS, np.arange(20) // 7, 5, seed=1)) == 3
 
 
-def test_make_inner_folds_leaves_out_a_fold_that_lacks_a_class():
+def test_make_inner_folds_omits_folds_that_lack_a_class():
     targets, groups = np.array([0, 0, 1, 1, 0, 0]), np.array([0, 0, 1, 1, 2, 2])
     folds = make_inner_folds(targets, groups, 3, seed=1)
     assert 0 < len(folds) < 3
@@ -42,14 +42,14 @@ def test_make_inner_folds_leaves_out_a_fold_that_lacks_a_class():
 @pytest.mark.parametrize(
     ("targets", "groups", "folds", "message"),
     [
-        ([0, 0, 1], None, 2, "a class has only one training bag, so that no bags can be held out"),
-        ([0, 0, 1, 1], [5, 5, 5, 5], 2, "all training bags belong to one group, so that no bags can be held out"),
-        ([0, 0, 1, 1], [5, 5, 6, 6], 2, "no fold of the training bags leaves a bag of every class to train on"),
+        ([0, 0, 1], None, 2, "a class has only one training bag, so no bags can be held out"),
+        ([0, 0, 1, 1], [5, 5, 5, 5], 2, "all training bags belong to one group, so no bags can be held out"),
+        ([0, 0, 1, 1], [5, 5, 6, 6], 2, "in every fold, the training bags lack a class"),
         ([0, 0, 1, 1], None, 1, "folds is 1; it must be a whole number of at least 2"),
     ],
     ids=["rare class", "one group", "a class in one group", "one fold"],
 )
-def test_make_inner_folds_rejects_what_cannot_be_split(targets, groups, folds, message):
+def test_make_inner_folds_rejects_bags_that_cannot_be_split(targets, groups, folds, message):
     with pytest.raises(InputError, match=message):
         make_inner_folds(np.array(targets), None if groups is None else np.array(groups), folds, seed=1)
 
@@ -101,7 +101,7 @@ def test_fit_keeps_groups_together():
     ],
     ids=str,
 )
-def test_fit_rejects_wrong_grids_by_name(words, message):
+def test_fit_rejects_invalid_grids_by_name(words, message):
     with pytest.raises(InputError, match=message):
         Selected(MIKernel(), **words).fit(NEEDLES, NEEDLES.labels)
 
@@ -132,7 +132,7 @@ def test_fit_ignores_folds_that_lack_a_class():
     bags = NEEDLES.replace(groups=groups)
     model = Selected(MIKernel(calibration=0), {"C": [1.0]}, folds=3, random_state=0).fit(bags, labels)
     assert np.isfinite(model.criteria_).all()
-    with pytest.raises(InputError, match="leaves a bag of every class"):
+    with pytest.raises(InputError, match="in every fold, the training bags lack a class"):
         Selected(MIKernel(calibration=0), {"C": [1.0]}, folds=3).fit(NEEDLES.replace(groups=labels), labels)
 
 

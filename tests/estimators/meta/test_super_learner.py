@@ -55,11 +55,11 @@ def test_learn_member_weights_maximises_the_likelihood(probabilities):
     assert compute_likelihood(found, probabilities) >= -best.fun - lost - 1e-6
 
 
-def test_learn_member_weights_keeps_a_member_that_is_certain_and_wrong_once():
+def test_learn_member_weights_keeps_a_member_with_one_wrong_prediction_of_probability_zero():
     assert learn_member_weights(np.array([[0.0] + [0.99] * 50, [0.5] * 51]))[0] > 0.8
 
 
-def test_predictions_are_the_average_by_the_member_weights(model):
+def test_predictions_are_averaged_with_the_member_weights(model):
     members = [clone(member).fit(NEEDLES, NEEDLES.labels) for member in model.members_]
     predictions = [member.predict_with_weights(TEST) for member in members]
     probabilities, weights = map(np.array, zip(*predictions, strict=True))
@@ -71,14 +71,14 @@ def test_predictions_are_the_average_by_the_member_weights(model):
     np.testing.assert_allclose(model.spread(TEST).probabilities, deviation, atol=1e-12)
 
 
-def test_fit_drops_a_candidate_that_guesses(model):
+def test_fit_drops_a_candidate_with_random_predictions(model):
     assert list(model.weight_by_name_) == list(LIBRARY)
     assert model.weight_by_name_["guess"] == 0
     assert len(model.members_) == sum(weight > 0 for weight in model.weight_by_name_.values())
     assert model.member_weights_.tolist() == [weight for weight in model.weight_by_name_.values() if weight > 0]
 
 
-def test_super_learner_with_one_candidate_predicts_as_the_candidate():
+def test_super_learner_with_one_candidate_has_the_predictions_of_the_candidate():
     model = SuperLearner({"trees": FOREST}, random_state=3).fit(NEEDLES, NEEDLES.labels)
     alone = Committee({"trees": FOREST}, random_state=3).fit(NEEDLES, NEEDLES.labels)
     np.testing.assert_array_equal(model.predict_proba(TEST), alone.predict_proba(TEST))
@@ -103,7 +103,7 @@ def test_fit_learns_the_weights_on_held_out_bags_and_keeps_groups_together():
     assert fitted[-1][0] == set(NEEDLES.names)
 
 
-def test_load_restores_the_super_learner_to_the_bit(model, tmp_path):
+def test_load_restores_the_super_learner_bit_identically(model, tmp_path):
     model.save(tmp_path / "model")
     loaded = BagEstimator.load(tmp_path / "model")
     np.testing.assert_array_equal(loaded.predict_proba(TEST), model.predict_proba(TEST))
@@ -128,7 +128,7 @@ def test_make_default_library_returns_new_registered_methods():
     assert SuperLearner().__sklearn_tags__().classifier_tags.multi_class
 
 
-def test_fit_rejects_wrong_parameters_by_name():
+def test_fit_rejects_invalid_parameters_by_name():
     with pytest.raises(InputError, match=r"estimators is \{\} \(dict\); it must be a dict of named estimators"):
         SuperLearner({}).fit(NEEDLES, NEEDLES.labels)
     with pytest.raises(InputError, match="folds is 1; it must be a whole number of at least 2"):

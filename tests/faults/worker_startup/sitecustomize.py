@@ -1,4 +1,4 @@
-"""Imported by Python at its start: arms the signal of a worker process (see ``faults/interruption.py``)."""
+"""Imported by Python at startup: installs the signal of a worker process (see ``faults/interruption.py``)."""
 
 import json
 import os

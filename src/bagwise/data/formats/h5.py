@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from bagwise.errors import InputError, translate_errors
-from bagwise.io import NUMBERS_COMPRESSED, check_declared_size, check_free_memory, limit_memory, require_package
+from bagwise.io import MAX_NUMERIC_COMPRESSION, check_declared_size, check_free_memory, limit_memory, require_package
 
 DAMAGED = ("is damaged, truncated or not an h5 file", "copy or create it again")
 MAX_ATTRIBUTE_VALUES = 1000
@@ -115,7 +115,7 @@ class H5:
             )
         declared = math.prod(data_set.shape) * data_set.dtype.itemsize
         in_chunk = math.prod(data_set.chunks or (0,)) * data_set.dtype.itemsize
-        check_declared_size(self.path, max(declared, in_chunk), stored, name, NUMBERS_COMPRESSED)
+        check_declared_size(self.path, max(declared, in_chunk), stored, name, MAX_NUMERIC_COMPRESSION)
         check_free_memory(self.path, declared + in_chunk)
 
 

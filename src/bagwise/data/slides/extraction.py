@@ -21,7 +21,7 @@ from bagwise.data.slides.bag_labels import BagLabel
 from bagwise.data.slides.slide import Slide
 from bagwise.data.slides.tile_files import TileFile, check_bags_folder, list_tiles, split_into_regions
 from bagwise.errors import InputError
-from bagwise.io import LITE, PIXELS, check_disk_space, write_npy_header
+from bagwise.io import EFFICIENTNET_LITE, PIXELS, check_disk_space, write_npy_header
 from bagwise.parallel import DaskCluster, WorkUnit, check_files_visible, process_units
 
 BatchProgress = Callable[[str, int, int], None]  # name of the slide, number of tiles done, number of tiles
@@ -90,7 +90,7 @@ def get_extractor_name(encoder: str) -> str | None:
     """
     if canonicalize_name(encoder) == canonicalize_name(PIXELS):
         return None
-    return LITE if canonicalize_name(encoder) == canonicalize_name(LITE) else encoder
+    return EFFICIENTNET_LITE if canonicalize_name(encoder) == canonicalize_name(EFFICIENTNET_LITE) else encoder
 
 
 class Extraction(NamedTuple):

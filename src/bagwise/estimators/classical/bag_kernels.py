@@ -1,12 +1,12 @@
-"""Kernels between bags: a Gaussian kernel summed over all pairs of instances, each instance with a mass.
+"""Kernels between bags: a Gaussian kernel summed over all pairs of instances, in which each instance has a mass.
 
     k(X, X') = Σₐ Σ_b uₐ u'_b exp(−γ ‖xₐ − x'_b‖²)        uₐ > 0
 
     MI-Kernel   u = 1 / √Σₐ Σ_b k(xₐ, x_b)    mi-Graph   u = Wₐ / Σ W
 
-A mass is a term of the exponent: with tₐ = log uₐ − γ ‖xₐ‖² each summand is exp(2γ xₐ · x'_b + tₐ + t'_b), so a block
-of pairs is one matrix product and one exponential. Blocks are cut by rows, not by bags: memory is bounded whatever the
-size of a bag.
+The masses are part of the exponent: with tₐ = log uₐ − γ ‖xₐ‖², each summand is exp(2γ xₐ · x'_b + tₐ + t'_b), so a
+block of pairs is computed by one matrix product and one exponential. A block is a range of rows, not of bags, so memory
+is bounded for any bag size.
 """
 
 from collections.abc import Iterator
@@ -20,11 +20,11 @@ from bagwise.bags import Bags
 from bagwise.nn import segment_sum
 from bagwise.training import array_to_tensor
 
-BLOCK = 1024  # rows: a block of pairs takes 8 MB
+BLOCK = 1024  # rows per block: a block of pairs takes 8 MB
 
 
 class KernelPoints(NamedTuple):
-    """Instances and their terms t in the exponent."""
+    """Instances, and their terms t in the exponent."""
 
     rows: Tensor  # (n, width)
     terms: Tensor  # (n,)
@@ -35,11 +35,11 @@ class KernelPoints(NamedTuple):
 
 
 class KernelBlock(NamedTuple):
-    """A slice of rows and the bags they belong to; the first and the last bag may extend beyond the slice."""
+    """A slice of rows, and the bags they belong to; the first and the last bag may extend beyond the slice."""
 
     rows: slice
     bags: slice
-    offsets: Tensor  # of the rows of those bags within the slice
+    offsets: Tensor  # of the bags, within the slice
 
 
 def compute_gram_matrix(bags: Bags, masses: np.ndarray, gamma: float, block: int = BLOCK) -> np.ndarray:
@@ -48,17 +48,18 @@ def compute_gram_matrix(bags: Bags, masses: np.ndarray, gamma: float, block: int
     Parameters
     ----------
     bags : Bags
-        Bags of rows, (n_instances, width).
+        Bags of feature vectors.
     masses : ndarray of shape (n_instances,)
-        u, positive.
+        The masses u, positive.
     gamma : float
-        γ, positive.
+        γ of the kernel between instances, positive.
     block : int, default=1024
         Number of rows per block.
 
     Returns
     -------
     ndarray of shape (n_bags, n_bags)
+        The kernel k(X, X') of all pairs of bags.
 
     Examples
     --------
@@ -80,7 +81,7 @@ def compute_gram_matrix(bags: Bags, masses: np.ndarray, gamma: float, block: int
 
 
 def compute_norms(bags: Bags, gamma: float) -> np.ndarray:
-    """Compute √Σₐ Σ_b k(xₐ, x_b) of each bag: its norm in the feature space of the kernel with all masses one."""
+    """Compute √Σₐ Σ_b k(xₐ, x_b) of each bag: its norm in the feature space of the kernel if all masses are one."""
     squares = np.ones(len(bags))
     for bag in np.flatnonzero(bags.sizes > 1):
         squares[bag] = compute_gram_matrix(bags[[bag]], np.ones(bags.sizes[bag]), gamma)[0, 0]
@@ -95,11 +96,11 @@ def expand_kernel(
     gamma: float,
     block: int = BLOCK,
 ) -> np.ndarray:
-    """Compute uₐ Σ_s βₛ k(xₐ, xₛ), (n, n_scores), over centers xₛ with one row of coefficients βₛ each."""
+    """Compute uₐ Σₛ βₛ k(xₐ, xₛ), of shape (n, n_scores), over centres xₛ with one row of coefficients βₛ each."""
     origin = centers.mean(axis=0)
     points = _make_points(rows, masses, gamma, origin)
     center_points = _make_points(centers, np.ones(len(centers)), gamma, origin)
-    # cloned into memory of torch: the last bits of a product depend on the alignment of its factors
+    # cloned into memory allocated by torch: the last bits of a product depend on the alignment of its factors
     weights = array_to_tensor(coefficients).clone()
     values = torch.zeros(len(rows), weights.shape[1], dtype=torch.float64)
     for left in _cut_slices(len(rows), block):
@@ -109,20 +110,20 @@ def expand_kernel(
 
 
 def _make_points(rows: np.ndarray, masses: np.ndarray, gamma: float, origin: np.ndarray) -> KernelPoints:
-    """Center the rows, which leaves distances unchanged and preserves their digits far from zero."""
+    """Centre the rows: distances do not change, and are precise for rows far from zero."""
     centered = array_to_tensor(rows) - array_to_tensor(origin)
     squares = (centered * centered).sum(dim=1)
     return KernelPoints(centered, array_to_tensor(np.log(masses)) - gamma * squares)
 
 
 def _compute_pairs(left: KernelPoints, right: KernelPoints, gamma: float) -> Tensor:
-    """Compute the summands of a block."""
+    """Compute the summands of the kernel for all pairs of a block."""
     exponents = torch.addmm(right.terms[None], left.rows, right.rows.T, alpha=2 * gamma)
     return exponents.add_(left.terms[:, None]).exp_()
 
 
 def _sum_pairs(pairs: Tensor, left: Tensor, right: Tensor) -> np.ndarray:
-    """Sum a block over the rows of each bag, then over its columns."""
+    """Sum a block over the rows and the columns of each pair of bags."""
     over_rows = segment_sum(pairs, left)
     return segment_sum(over_rows.T.contiguous(), right).T.numpy()
 

@@ -1,15 +1,15 @@
-"""Bags as vectors: the sum of the codes of the instances, its signed square root at unit length, a linear machine.
+"""Bags as vectors: codes summed over instances, signed square root, L2 normalisation, and a linear classifier.
 
     v = Σᵢ c(xᵢ)        u = sign(v) √|v| / ‖√|v|‖        score = w · u + b
 
-The codes c depend on the method (miVLAD, miFV). Because of the unit length, a sum and a mean of codes are the same.
-The machine is a linear support vector machine with squared hinge loss, one hyperplane for two classes, else one per
-class against the rest (liblinear, Fan et al. 2008):
+The codes c depend on the method (miVLAD, miFV). Because of the normalisation, the sum and the mean of codes give the
+same vector. The classifier is a linear support vector machine with squared hinge loss, with one hyperplane for two
+classes, else one hyperplane per class (one-vs-rest; liblinear, Fan et al. 2008):
 
     min over w, b   ½ ‖w, b‖² + C Σ max(0, 1 − y · score)²
 
-The weight of an instance is proportional to |w · c(x)|, with w of the predicted class: its part, for or against, in
-the decision for the sum before square root and normalisation, which all instances share.
+The weight of an instance is proportional to |w · c(x)|, with w of the predicted class: the absolute value of its part
+in w · v, before square root and normalisation, which apply to the whole bag.
 """
 
 from abc import ABC, abstractmethod
@@ -27,58 +27,58 @@ from bagwise.nn import segment_sum
 from bagwise.training import array_to_tensor
 
 MAX_ITERATIONS = 10_000  # of liblinear
-VALUES_PER_CHUNK = 1 << 24  # of the codes: 128 MB
+VALUES_PER_CHUNK = 1 << 24  # number of code values per chunk: 128 MB
 
 
 @dataclass(frozen=True)
-class LinearMachine:
-    """Hyperplanes as plain arrays."""
+class LinearClassifier:
+    """Hyperplanes of a linear support vector machine."""
 
     weights: np.ndarray  # (n_scores, width)
     biases: np.ndarray  # (n_scores,)
 
     def scores(self, vectors: np.ndarray) -> np.ndarray:
-        """Score vectors: (n_bags, n_scores), one score for two classes, else one per class."""
+        """Compute scores of shape (n_bags, n_scores): one score for two classes, else one per class."""
         return vectors @ self.weights.T + self.biases
 
 
-def fit_linear_machine(vectors: np.ndarray, targets: np.ndarray, C: Any) -> LinearMachine:
-    """Fit to one vector per bag with liblinear, in the primal, which uses no random numbers."""
+def fit_linear_classifier(vectors: np.ndarray, targets: np.ndarray, C: Any) -> LinearClassifier:
+    """Fit a linear support vector machine to one vector per bag; the primal solver uses no random numbers."""
     solver = LinearSVC(C=check_real_number("C", C, above=0), dual=False, max_iter=MAX_ITERATIONS).fit(vectors, targets)
-    return LinearMachine(solver.coef_, solver.intercept_)
+    return LinearClassifier(solver.coef_, solver.intercept_)
 
 
 class CodeBook(ABC):
-    """Abstract base class of the codes of instances."""
+    """Abstract base class of code books, which map an instance to its code."""
 
     @property
     @abstractmethod
     def width(self) -> int:
-        """The number of values of a code."""
+        """Number of values of a code."""
 
     @abstractmethod
     def codes(self, rows: np.ndarray) -> np.ndarray:
-        """Compute the codes of rows: (n_instances, width)."""
+        """Compute the codes of rows, of shape (n_instances, width)."""
 
 
 class LearnedVectors(FittedState):
     """Abstract base class of the fitted states of methods that represent a bag by a vector."""
 
     book: CodeBook
-    machine: LinearMachine
+    machine: LinearClassifier
 
     def scores(self, bags: Bags) -> np.ndarray:
         return self.machine.scores(compute_bag_vectors(self.book, bags))
 
     def shares(self, bags: Bags) -> np.ndarray:
-        predicted = self.scores(bags).argmax(axis=1)  # with two classes there is one w, and its sign does not matter
+        predicted = self.scores(bags).argmax(axis=1)  # 0 for two classes, which have a single w
         codes = (self.book.codes(bags.instances[rows]) for rows, _ in cut_rows(bags, self.book.width))
         parts = np.concatenate([chunk @ self.machine.weights.T for chunk in codes])
-        return compute_portions(np.abs(parts[np.arange(len(parts)), predicted.repeat(bags.sizes)]), bags)
+        return normalize_parts(np.abs(parts[np.arange(len(parts)), predicted.repeat(bags.sizes)]), bags)
 
 
 def compute_bag_vectors(book: CodeBook, bags: Bags) -> np.ndarray:
-    """Compute u, (n_bags, width): a vector of unit length per bag, or zeros where all codes cancel."""
+    """Compute u, of shape (n_bags, width): one vector of unit length per bag, or zeros if the codes cancel out."""
     sums = np.zeros((len(bags), book.width))
     for rows, owners in cut_rows(bags, book.width):
         edges = np.clip(bags.offsets[owners.start : owners.stop + 1], rows.start, rows.stop) - rows.start
@@ -89,7 +89,7 @@ def compute_bag_vectors(book: CodeBook, bags: Bags) -> np.ndarray:
 
 
 def cut_rows(bags: Bags, width: int) -> Iterator[tuple[slice, slice]]:
-    """Yield slices of rows whose codes fit into memory, and the bags they belong to; a large bag is cut."""
+    """Yield slices of rows whose codes fit into memory, and the bags they belong to; a large bag may be in several."""
     rows_per_chunk = max(1, VALUES_PER_CHUNK // width)
     for start in range(0, bags.n_instances, rows_per_chunk):
         stop = min(start + rows_per_chunk, bags.n_instances)
@@ -97,8 +97,8 @@ def cut_rows(bags: Bags, width: int) -> Iterator[tuple[slice, slice]]:
         yield slice(start, stop), slice(int(first) - 1, int(end))
 
 
-def compute_portions(parts: np.ndarray, bags: Bags) -> np.ndarray:
-    """Divide non-negative parts by their sum in the bag; equal where all are zero."""
+def normalize_parts(parts: np.ndarray, bags: Bags) -> np.ndarray:
+    """Divide non-negative parts by their sum in the bag; return equal weights if all parts of a bag are zero."""
     totals = np.add.reduceat(parts, bags.offsets[:-1])
     is_empty = (totals == 0).repeat(bags.sizes)
     return np.where(is_empty, 1.0, parts) / np.where(totals == 0, bags.sizes, totals).repeat(bags.sizes)

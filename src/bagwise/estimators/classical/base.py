@@ -1,8 +1,8 @@
-"""The base class of the classical methods: rows scaled by the training bags, a score per bag, calibrated probabilities.
+"""The base class of the classical methods: scaled features, one or more scores per bag, calibrated probabilities.
 
-A method is one file with two classes. A subclass of ``FittedState`` is a frozen dataclass of arrays and numbers, which
-can be saved without pickle; scores and weights are pure functions of its fields, so a loaded model predicts the same
-bits. A subclass of ``ClassicalEstimator`` defines the parameters and ``_learn``, which returns the state.
+A method is implemented by two classes. A subclass of ``FittedState`` is a frozen dataclass of arrays and numbers, which
+can be saved without pickle; scores and weights are pure functions of its fields, so the predictions of a loaded model
+are bit-identical. A subclass of ``ClassicalEstimator`` defines the parameters, and ``_learn``, which returns the state.
 """
 
 from abc import ABC, abstractmethod
@@ -29,18 +29,19 @@ State = TypeVar("State")
 class FittedState(ABC):
     """Abstract base class of the fitted state of a classical method.
 
-    Subclasses are frozen dataclasses whose fields are arrays, numbers, or dataclasses of these. In all methods ``bags``
-    hold scaled, flattened rows of shape (n_instances, width). A state that can score single instances also has a
-    method ``instance_scores(bags)``, which returns an array of shape (n_instances, n_scores).
+    Subclasses are frozen dataclasses whose fields are arrays, numbers, or dataclasses of these. In all methods, the
+    instances of ``bags`` are scaled, flattened rows of shape (n_instances, width). A state that can score single
+    instances also has a method ``instance_scores(bags)``, which returns an array of shape (n_instances, n_scores).
     """
 
     @abstractmethod
     def scores(self, bags: Bags) -> np.ndarray:
-        """Score the bags.
+        """Compute the scores of bags.
 
         Parameters
         ----------
         bags : Bags
+            Bags of scaled rows.
 
         Returns
         -------
@@ -55,6 +56,7 @@ class FittedState(ABC):
         Parameters
         ----------
         bags : Bags
+            Bags of scaled rows.
 
         Returns
         -------
@@ -70,31 +72,31 @@ def _can_score_instances(estimator: Any) -> bool:
 class ClassicalEstimator(BagEstimator):
     """Abstract base class of the classical methods.
 
-    Subclasses set ``learns``, the class of their fitted state, and implement ``_learn``. Besides their own parameters
-    they have the following.
+    Subclasses set ``learns``, the class of their fitted state, and implement ``_learn``. They have the following
+    parameters in addition to their own.
 
     Parameters
     ----------
     standardize : bool, default=True
-        Scale each feature (or channel) to the mean and standard deviation of the training instances.
+        Standardise each feature (or channel) by the mean and standard deviation of the training instances.
     calibration : int, default=3
-        Number of folds of the training bags whose held-out scores determine the slope of the probabilities; 0 sets
-        the slope to one.
+        Number of cross-validation folds used to calibrate the probabilities: the slope is fitted to held-out scores.
+        0 sets the slope to one.
     random_state : int, RandomState or None, default=None
-        An int makes every fit the same.
+        Random seed; pass an int for reproducible results.
 
     Attributes
     ----------
     learned_ : FittedState
         The fitted state of the method.
     scaling_ : Scaling
-        The centre and scale of each feature.
+        Centre and scale of each feature.
     slope_ : float
-        The factor by which scores are multiplied before the link function.
+        Factor by which scores are multiplied before the link function.
     """
 
     learns: ClassVar[type[FittedState]]
-    multi_class: ClassVar[bool] = True  # False for methods that only predict whether a bag contains a positive instance
+    multi_class: ClassVar[bool] = True  # False if the method supports two classes only
 
     standardize: Any
     calibration: Any
@@ -104,7 +106,7 @@ class ClassicalEstimator(BagEstimator):
 
     @abstractmethod
     def _learn(self, bags: Bags, targets: np.ndarray, seed: int) -> FittedState:
-        """Fit the method to class numbers and unlabelled bags of scaled rows, (n_instances, width) of float64."""
+        """Fit the method to bags of scaled float64 rows, without labels, and to class numbers."""
 
     def fit(self, X: BagsLike, y: npt.ArrayLike | None = None) -> "ClassicalEstimator":
         """Fit the method.
@@ -112,12 +114,14 @@ class ClassicalEstimator(BagEstimator):
         Parameters
         ----------
         X : Bags, list of array-like, or array-like of shape (n_bags, n_features)
+            Training bags.
         y : array-like of shape (n_bags,)
             One label per bag.
 
         Returns
         -------
         ClassicalEstimator
+            The estimator itself.
         """
         bags, targets = self._check_training_input(X, y)
         check_folds(self.calibration)
@@ -128,7 +132,18 @@ class ClassicalEstimator(BagEstimator):
         return self
 
     def decision_function(self, X: BagsLike) -> np.ndarray:
-        """Compute scores: (n_bags,) for two classes, else (n_bags, n_classes)."""
+        """Compute the scores of bags.
+
+        Parameters
+        ----------
+        X : Bags, list of array-like, or array-like of shape (n_bags, n_features)
+            Bags to score.
+
+        Returns
+        -------
+        ndarray of shape (n_bags,) or (n_bags, n_classes)
+            One score per bag for two classes, else one score per class.
+        """
         scores = self._compute_scores(X)
         return self.likelihood_.decisions(scores)
 
@@ -142,7 +157,18 @@ class ClassicalEstimator(BagEstimator):
 
     @available_if(_can_score_instances)
     def score_instances(self, X: BagsLike) -> np.ndarray:
-        """Score each instance as a bag of its own: (n_instances,) for two classes, else (n_instances, n_classes)."""
+        """Score each instance as a bag of its own.
+
+        Parameters
+        ----------
+        X : Bags, list of array-like, or array-like of shape (n_bags, n_features)
+            Bags whose instances are scored.
+
+        Returns
+        -------
+        ndarray of shape (n_instances,) or (n_instances, n_classes)
+            One score per instance for two classes, else one score per class.
+        """
         bags = self._check_bags(X)
         return self.likelihood_.decisions(self.learned_.instance_scores(scale_bags(bags, self.scaling_)))
 
@@ -155,8 +181,8 @@ class ClassicalEstimator(BagEstimator):
         if len(self.classes_) > 2 and not self.multi_class:
             raise InputError(
                 "Only binary classification is supported. The type of the target is multiclass: "
-                f"{type(self).__name__} predicts whether a bag contains a positive instance, and y has "
-                f"{len(self.classes_)} classes; use attention, a set kernel, or one class against the rest"
+                f"{type(self).__name__} predicts whether a bag contains a positive instance, but y has "
+                f"{len(self.classes_)} classes; use attention or a set kernel, or fit one class against the rest"
             )
 
     def _compute_scores(self, X: BagsLike) -> np.ndarray:
@@ -164,7 +190,7 @@ class ClassicalEstimator(BagEstimator):
         return self.learned_.scores(scale_bags(bags, self.scaling_))
 
     def _calibrate(self, bags: Bags, targets: np.ndarray) -> float:
-        """Fit the slope of the probabilities to scores of held-out bags."""
+        """Fit the slope of the probabilities to the scores of held-out bags."""
 
         def score_held_out(training: np.ndarray, held_out: np.ndarray) -> np.ndarray:
             scaling = fit_scaling(bags[training].instances, self.standardize)
@@ -185,17 +211,17 @@ class ClassicalEstimator(BagEstimator):
 
 
 def scale_bags(bags: Bags, scaling: Scaling) -> Bags:
-    """Return the bags as scaled, flattened rows and nothing else: there are no labels to leak."""
+    """Return bags of scaled, flattened rows without labels, names or groups, so that no method can use them."""
     return Bags.trusted(instances=scaling.rows(bags.instances), offsets=bags.offsets)
 
 
 def normalize_weights(weights: np.ndarray, bags: Bags) -> np.ndarray:
-    """Divide weights by their sum in the bag, so that a single instance has a weight of exactly one."""
+    """Divide weights by their sum in the bag; a single instance has a weight of exactly one."""
     return weights / np.add.reduceat(weights, bags.offsets[:-1]).repeat(bags.sizes)
 
 
 def scaling_to_tensors(scaling: Scaling) -> dict[str, Tensor]:
-    """Return the fields of a scaling by name."""
+    """Return the fields of a scaling as tensors by name."""
     return {name: torch.from_numpy(value) for name, value in scaling._asdict().items()}
 
 

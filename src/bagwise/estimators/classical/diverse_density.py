@@ -4,9 +4,9 @@
     noisy-or:               P(bag) = 1 − Πᵢ (1 − Pᵢ)
     most likely instance:   P(bag) = maxᵢ Pᵢ
 
-A loss is the negative log-likelihood of bags. It is a function of the distances alone, so each loss returns its value
-and its gradient with respect to every distance, and ``evaluate_loss`` propagates the gradients to the point h and the
-scales s. Everything is computed in logarithms, so that nothing overflows or vanishes: log Pᵢ = −dᵢ,
+A loss is the negative log-likelihood of bags. It depends only on the distances, so each loss function returns its value
+and its gradient with respect to the distances, and ``evaluate_loss`` propagates the gradient to the point h and the
+scales s. All computations use logarithms, to avoid overflow and underflow: log Pᵢ = −dᵢ,
 log(1 − Pᵢ) = log(−expm1(−dᵢ)).
 """
 
@@ -22,8 +22,8 @@ from scipy.optimize import minimize
 from bagwise.nn import segment_log_sum_exp
 from bagwise.training import array_to_tensor
 
-MAX_STEPS = 25  # of L-BFGS: the next E step may choose other instances, so full convergence would not pay off
-MIN_DISTANCE = 1e-6  # added to every distance: at d = 0 an instance of a negative bag would have infinite loss
+MAX_STEPS = 25  # of L-BFGS; full convergence is not needed, as the next E step may select other instances
+MIN_DISTANCE = 1e-6  # added to every distance: at d = 0, an instance of a negative bag would have an infinite loss
 SMALL_LOG = -37.0  # log x below which 1 − exp(−x) and −log(1 − x) equal x in float64
 
 
@@ -36,7 +36,7 @@ class Concept:
 
 
 class DistanceLoss(NamedTuple):
-    """A loss, and its gradient with respect to the distance of each row."""
+    """A loss, and its gradient with respect to the distances of the rows."""
 
     value: float
     gradients: np.ndarray
@@ -50,11 +50,11 @@ class ConceptLoss(NamedTuple):
     scales_gradient: np.ndarray
 
 
-LossFunction = Callable[[np.ndarray], DistanceLoss]  # of the distances of rows
+LossFunction = Callable[[np.ndarray], DistanceLoss]  # a function of the distances of rows
 
 
 class Objective(ABC):
-    """Abstract base class of the objectives of a search."""
+    """Abstract base class of objectives of the search for a concept."""
 
     @abstractmethod
     def loss(self, concept: Concept) -> float:
@@ -66,7 +66,7 @@ class Objective(ABC):
 
 
 class NoisyOrObjective(Objective):
-    """The original Diverse Density: the noisy-or loss of bags, minimised over all instances at once."""
+    """The objective of Diverse Density: the noisy-or loss of bags, minimised over all instances at once."""
 
     def __init__(self, rows: np.ndarray, offsets: np.ndarray, positive: np.ndarray) -> None:
         self.rows = rows
@@ -80,7 +80,7 @@ class NoisyOrObjective(Objective):
 
 
 class MostLikelyObjective(Objective):
-    """The loss of EM-DD, of bags represented by their most likely instance; an iteration is an E and an M step."""
+    """The objective of EM-DD: the loss of the most likely instance of each bag; an iteration is an E and an M step."""
 
     def __init__(self, rows: np.ndarray, offsets: np.ndarray, positive: np.ndarray) -> None:
         self.rows, self.offsets, self.positive = rows, offsets, positive
@@ -95,13 +95,13 @@ class MostLikelyObjective(Objective):
 
 
 def _find_nearest_rows(distances: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """Return the row of minimum distance in each bag, the first one if there are several."""
+    """Return the index of the row of minimum distance in each bag; the first one if there are several."""
     owners = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     return np.lexsort((distances, owners))[offsets[:-1]]
 
 
 def minimize_loss(rows: np.ndarray, concept: Concept, loss: LossFunction) -> Concept:
-    """Decrease the loss by at most ``MAX_STEPS`` steps of L-BFGS."""
+    """Minimise the loss with at most ``MAX_STEPS`` steps of L-BFGS."""
 
     def evaluate(parameters: np.ndarray) -> tuple[float, np.ndarray]:
         evaluated = evaluate_loss(rows, Concept(*np.split(parameters, 2)), loss)
@@ -113,7 +113,7 @@ def minimize_loss(rows: np.ndarray, concept: Concept, loss: LossFunction) -> Con
 
 
 def evaluate_loss(rows: np.ndarray, concept: Concept, loss: LossFunction) -> ConceptLoss:
-    """Compute a loss of the distances of rows, and its gradients with respect to the concept."""
+    """Compute the loss of rows, and its gradients with respect to the concept."""
     differences = rows - concept.point
     squares = np.square(differences)
     weights = np.square(concept.scales)
@@ -126,26 +126,26 @@ def evaluate_loss(rows: np.ndarray, concept: Concept, loss: LossFunction) -> Con
 
 
 def compute_distances(rows: np.ndarray, concept: Concept) -> np.ndarray:
-    """Compute −log Pᵢ of each row; equal rows have bit-identical distances at any position."""
+    """Compute −log Pᵢ of each row; equal rows have bit-identical distances, independent of their position."""
     return np.square((rows - concept.point) * concept.scales).sum(axis=1) + MIN_DISTANCE
 
 
 def compute_single_loss(distances: np.ndarray, positive: np.ndarray) -> DistanceLoss:
-    """Compute the loss of bags represented by one row each; ``positive`` marks the positive bags."""
+    """Compute the loss of bags that are represented by one row each; ``positive`` is a mask of the positive bags."""
     values = np.where(positive, distances, -compute_log_absence(distances))
     return DistanceLoss(float(values.sum()), np.where(positive, 1.0, -np.exp(compute_log_odds(distances))))
 
 
 def compute_noisy_or_loss(distances: np.ndarray, offsets: np.ndarray, positive: np.ndarray) -> DistanceLoss:
-    """Compute the loss of bags under the noisy-or of their rows; ``positive`` marks the positive bags.
+    """Compute the noisy-or loss of bags; ``positive`` is a mask of the positive bags.
 
-    With U = −Σᵢ log(1 − Pᵢ) the loss of a negative bag is U, that of a positive bag −log(1 − exp(−U)).
+    With U = −Σᵢ log(1 − Pᵢ), the loss of a negative bag is U, and the loss of a positive bag is −log(1 − exp(−U)).
     """
     log_hazards = array_to_tensor(_compute_log_hazard(distances)[:, None])
     log_total = segment_log_sum_exp(log_hazards, array_to_tensor(offsets)).numpy()[:, 0]
     total, log_presence = np.exp(log_total), _compute_log_presence(log_total)
     values = np.where(positive, -log_presence, total)
-    # of the loss of a bag with respect to U, whose own gradients with respect to dᵢ are −odds
+    # log |d loss / dU| of each bag; the gradient of U with respect to dᵢ is −odds
     log_gradients = np.where(positive, -total - log_presence, 0.0)
     owners = np.repeat(np.arange(len(positive)), np.diff(offsets))
     gradients = np.where(positive, 1.0, -1.0)[owners] * np.exp(log_gradients[owners] + compute_log_odds(distances))
@@ -153,7 +153,7 @@ def compute_noisy_or_loss(distances: np.ndarray, offsets: np.ndarray, positive: 
 
 
 def compute_log_odds(distances: np.ndarray) -> np.ndarray:
-    """Compute log P − log(1 − P).
+    """Compute the log-odds log P − log(1 − P).
 
     >>> compute_log_odds(np.array([np.log(2), 1e4])).round(12)
     array([    0., -10000.])
@@ -162,8 +162,8 @@ def compute_log_odds(distances: np.ndarray) -> np.ndarray:
 
 
 def compute_log_absence(distances: np.ndarray) -> np.ndarray:
-    """Compute log(1 − P) to full precision for small and large distances."""
-    far = np.maximum(distances, np.log(2))  # where P is small, 1 − P would round its digits away
+    """Compute log(1 − P) with full precision for small and large distances."""
+    far = np.maximum(distances, np.log(2))  # for small P, 1 − P loses the digits of P, so log1p is used
     return np.where(distances < np.log(2), np.log(-np.expm1(-distances)), np.log1p(-np.exp(-far)))
 
 

@@ -1,4 +1,4 @@
-"""EM-DD (Zhang & Goldman 2002): Diverse Density in which a bag is represented by its most likely instance."""
+"""EM-DD (Zhang & Goldman 2002): Diverse Density in which each bag is represented by its most likely instance."""
 
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
@@ -40,71 +40,75 @@ class LearnedConcepts(FittedState):
         return _compute_mean_log_odds(nearest)
 
     def instance_scores(self, bags: Bags) -> np.ndarray:
-        """Score each instance as a bag of its own: (n_instances, 1)."""
+        """Score each instance as a bag of its own; shape (n_instances, 1)."""
         return _compute_mean_log_odds(self._compute_distances(bags))
 
     def shares(self, bags: Bags) -> np.ndarray:
-        """Give the part of each concept in the bag's probability to its nearest instance; ties share it."""
+        """Compute weights: each concept's part of the bag's probability goes to its nearest instance; ties share it."""
         log_presence, offsets = -array_to_tensor(self._compute_distances(bags)), array_to_tensor(bags.offsets)
         parts = torch.softmax(segment_max(log_presence, offsets), dim=1)
         shares = segment_argmax(log_presence, offsets) * segment_expand(parts, offsets)
         return shares.sum(dim=1).numpy()
 
     def _compute_distances(self, bags: Bags) -> np.ndarray:
-        """Compute distances, (n_instances, n_concepts)."""
+        """Compute the distances of instances from concepts, of shape (n_instances, n_concepts)."""
         concepts = [Concept(point, scales) for point, scales in zip(self.points, self.scales, strict=True)]
         return np.stack([compute_distances(bags.instances, concept) for concept in concepts], axis=1)
 
 
 def _compute_mean_log_odds(distances: np.ndarray) -> np.ndarray:
-    """Compute the log-odds of the mean probability over concepts, (n_rows, 1)."""
+    """Compute the log-odds of the mean probability over concepts, of shape (n_rows, 1)."""
     log_presence = logsumexp(-distances, axis=1, keepdims=True)
     return log_presence - logsumexp(compute_log_absence(distances), axis=1, keepdims=True)
 
 
 class EMDD(ClassicalEstimator):
-    """EM-DD: a bag is positive if one of its instances lies near a concept, a point h with a scale s per feature.
+    """EM-DD: a bag is positive if one of its instances is near a concept: a point h with a scale s per feature.
 
         dᵢ = Σ_f s_f² (x_if − h_f)²
-        E step: in every bag, the instance nearest to the concept (h, s)
-        M step: the (h, s) of maximum likelihood for these instances, that is, of minimum Σ₊ d − Σ₋ log(1 − exp(−d))
+        E step: select the instance nearest to the concept (h, s) in every bag
+        M step: maximise the likelihood of these instances over (h, s): min Σ₊ d − Σ₋ log(1 − exp(−d))
         bag:    P = mean over concepts of maxᵢ exp(−dᵢ)        score = log P − log(1 − P)
 
     (Zhang & Goldman, *EM-DD: an improved multiple-instance learning technique*, NIPS 2002).
 
-    Choices that the article leaves open: the nearest instance of a negative bag is its worst, so the E step can
-    increase the loss; an iteration that does not decrease the loss of all bags is undone and ends the search. Initial
-    scales are equal, and so small that the mean distance of the training instances from their mean is
-    ``initial_distance`` for any number of features (with s = 1 every P vanishes among 166 features). The probabilities
-    of the concepts of several starts are averaged, and the decision is taken at P = ½: on three data sets outside the
-    paper (UCSB breast, Newsgroups 1, Brown Creeper; five folds) ten concepts are better than the one of minimum loss
-    (mean AUC 0.738 against 0.688, accuracy 0.683 against 0.645); ``concepts=1`` is the method as published. The
-    accuracy first published for Musk1, 96.8 %, chose the concept by the test bags; without them it was 84.8 %
-    (Andrews, Tsochantaridis & Hofmann 2003).
+    The article does not specify the following:
+
+    - In a negative bag the nearest instance has the greatest loss, so the E step can increase the loss. Here, an
+      iteration that does not decrease the loss of all bags is undone and ends the search.
+    - The initial scales are equal, and such that the mean distance of the training instances from their mean is
+      ``initial_distance`` for any number of features (with s = 1, every P vanishes for 166 features).
+    - The probabilities of the concepts of several starts are averaged, and the decision threshold is P = ½. On three
+      data sets that are not in the paper (UCSB breast, Newsgroups 1, Brown Creeper; five folds), ten concepts are
+      better than the single concept of minimum loss (mean AUC 0.738 vs. 0.688, accuracy 0.683 vs. 0.645).
+      ``concepts=1`` is the method as published.
+
+    For the accuracy first published for Musk1, 96.8 %, the concept was chosen by the test bags; without them, the
+    accuracy was 84.8 % (Andrews, Tsochantaridis & Hofmann 2003).
 
     Two classes only; the second class in increasing order is the positive one.
 
     Parameters
     ----------
     objective : {"most likely instance", "noisy-or"}, default="most likely instance"
-        The objective of EM-DD, or that of Diverse Density itself, which is slower.
+        The objective of EM-DD, or the objective of Diverse Density, which is slower.
     starts : int, default=10
-        Number of instances of positive bags from which a search starts, spread over as many bags as possible.
+        Number of searches; each starts at an instance of a positive bag, from as many different bags as possible.
     concepts : int or None, default=None
-        Number of concepts to average, in increasing order of their loss on the training bags; None for all, 1 for the
-        method as published.
+        Number of concepts to average, those with the smallest loss on the training bags; None averages all concepts, 1
+        is the method as published.
     max_iterations : int, default=20
-        Maximum number of iterations of a search.
+        Maximum number of iterations per search.
     tolerance : float, default=1e-4
-        A search ends when an iteration decreases the loss by less than this share.
+        A search ends when the relative decrease of the loss in an iteration is less than this.
     initial_distance : float, default=1.0
         Mean distance of the training instances from their mean under the initial scales.
     standardize : bool, default=True
-        Scale each feature (or channel) to the mean and standard deviation of the training instances.
+        Standardise each feature (or channel) by the mean and standard deviation of the training instances.
     calibration : int, default=3
-        Number of folds for calibrated probabilities; 0 for none.
+        Number of cross-validation folds used to calibrate the probabilities; 0 disables calibration.
     random_state : int, RandomState or None, default=None
-        An int makes every fit the same.
+        Random seed; pass an int for reproducible results.
 
     Attributes
     ----------
@@ -163,7 +167,7 @@ class EMDD(ClassicalEstimator):
         n_starts = check_whole_number("starts", self.starts, minimum=1)
         distance = check_real_number("initial_distance", self.initial_distance, above=0)
         rows = choose_starting_rows(bags.offsets, positive, n_starts, make_generator(seed, Purpose.INITIALIZATION))
-        total_variance = float(bags.instances.var(axis=0).sum()) or 1.0  # if all instances are equal, any scale will do
+        total_variance = float(bags.instances.var(axis=0).sum()) or 1.0  # zero if all instances are equal
         scales = np.full(bags.instances.shape[1], np.sqrt(distance / total_variance))
         return [Concept(bags.instances[row], scales) for row in rows]
 
@@ -178,7 +182,7 @@ class SearchResult(NamedTuple):
 def search_concept(objective: Objective, start: Concept, max_iterations: int, tolerance: float) -> list[SearchResult]:
     """Return the start and the concept of each iteration, in decreasing order of their loss.
 
-    The search ends when an iteration decreases the loss by less than a share of ``tolerance``.
+    The search ends when the relative decrease of the loss in an iteration is less than ``tolerance``.
     """
     path = [SearchResult(start, objective.loss(start))]
     for _ in range(max_iterations):

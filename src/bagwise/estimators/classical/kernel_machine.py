@@ -1,19 +1,19 @@
-"""A support vector machine on a kernel between bags, one class against the rest, with plain arrays as its state.
+"""Support vector machines with kernels between bags, one-vs-rest for several classes.
 
     score_c(X) = Σⱼ αⱼ_c k(X, Xⱼ) + b_c
 
-A kernel that is a sum over pairs of instances (see ``bag_kernels``) makes the score a sum over the instances of the
-bag, so each instance has a contribution to it:
+If the kernel is a sum over pairs of instances (see ``bag_kernels``), the score is a sum over the instances of the bag,
+so each instance has a contribution to the score:
 
     score(X) = Σₐ uₐ f(xₐ) + b        f(x) = Σₛ βₛ exp(−γ ‖x − xₛ‖²)        βₛ = αⱼ uₛ for xₛ of support bag j
 
-The weight of an instance is its contribution as far as it supports the decision: the positive contributions (for two
-classes, to the score or to its negative; for more, to the score of the predicted class), normalised; all weights are
-equal if no contribution is positive.
+The weights are the contributions that support the decision: the positive contributions to the score of the predicted
+class, normalised within the bag. (With two classes, the score of the first class is the negative score.) All weights
+are equal if no contribution is positive.
 
-The defaults of the estimators (C = 10, gamma by scikit-learn's rule, a minimax power of 2) were chosen on three data
-sets that are none of the paper's five (ucsb-breast, newsgroups-1 and brown-creeper): one setting for all, within noise
-of the best of a grid.
+The defaults of the estimators (C = 10, gamma as in scikit-learn, power 2 of the minimax kernel) were chosen on three
+data sets that are not among the paper's five (ucsb-breast, newsgroups-1 and brown-creeper): one setting for all three,
+which was within noise of the best setting of a grid.
 """
 
 from abc import abstractmethod
@@ -34,13 +34,13 @@ from bagwise.training import array_to_tensor
 
 Gamma = float | Literal["scale"]  # the type of the constructor parameter gamma
 State = TypeVar("State", bound="SupportBags")
-TOLERANCE = 1e-6  # at libsvm's default, 1e-3, rounding errors of the kernel show in the fourth digit of a score
+TOLERANCE = 1e-6  # with libsvm's default, 1e-3, rounding errors of the kernel change the fourth digit of a score
 
 
 def resolve_gamma(gamma: Any, rows: np.ndarray) -> float:
-    """Return gamma as a number; "scale" is 1 / (width · variance of the rows), or 1 if nothing varies.
+    """Return gamma as a number; "scale" means 1 / (width · variance of the rows), or 1 if the variance is zero.
 
-    On standardised rows "scale" is one over the number of features that vary.
+    For standardised rows, "scale" is 1 / number of features that vary.
 
     >>> resolve_gamma("scale", np.array([[-1.0, 1.0], [1.0, -1.0]]))
     0.5
@@ -54,19 +54,19 @@ def resolve_gamma(gamma: Any, rows: np.ndarray) -> float:
 
 
 class Duals(NamedTuple):
-    """The dual coefficients of the machines; a bag that is no support vector of any machine has zeros."""
+    """Dual coefficients of support vector machines; zero for bags that are not support vectors of any machine."""
 
     coefficients: np.ndarray  # (n_bags, n_scores)
     intercepts: np.ndarray  # (n_scores,)
 
     @property
     def support(self) -> np.ndarray:
-        """The indices of the support bags."""
+        """Indices of the support bags."""
         return np.flatnonzero(self.coefficients.any(axis=1))
 
 
 def fit_one_against_rest(kernel: np.ndarray, targets: np.ndarray, penalty: float) -> Duals:
-    """Fit one machine per score: the second of two classes against the first, else each class against all others.
+    """Fit one support vector machine per score: the second of two classes against the first, else one-vs-rest.
 
     >>> fit_one_against_rest(np.eye(2), np.array([0, 1]), penalty=1.0).coefficients.ravel()
     array([-1.,  1.])
@@ -89,18 +89,18 @@ def _fit_machine(kernel: np.ndarray, positive: np.ndarray, penalty: float) -> tu
 
 @dataclass(frozen=True)
 class SupportBags(FittedState):
-    """Abstract base class of the machines on kernels that differ only in the masses u of the instances.
+    """Abstract base class of support vector machines whose kernels differ only in the masses u of the instances.
 
     Attributes
     ----------
     rows : ndarray of shape (n_rows, width)
         The instances of all support bags.
     coefficients : ndarray of shape (n_rows, n_scores)
-        β.
+        The coefficients β.
     intercepts : ndarray of shape (n_scores,)
-        b.
+        The intercepts b.
     gamma : float
-        γ.
+        γ of the kernel between instances.
     """
 
     rows: np.ndarray
@@ -111,15 +111,16 @@ class SupportBags(FittedState):
     @staticmethod
     @abstractmethod
     def masses(bags: Bags, gamma: float) -> np.ndarray:
-        """Compute u, (n_instances,); it is one for a bag with one instance."""
+        """Compute the masses u, of shape (n_instances,); the mass is one if a bag has one instance."""
 
     @classmethod
     def learn(cls: type[State], bags: Bags, targets: np.ndarray, gamma: float, penalty: float) -> State:
-        """Fit the machine and keep its support bags.
+        """Fit the support vector machine, and keep its support bags.
 
         Parameters
         ----------
         bags : Bags
+            Bags of scaled rows.
         targets : ndarray of shape (n_bags,)
             Class numbers.
         gamma : float
@@ -130,11 +131,12 @@ class SupportBags(FittedState):
         Returns
         -------
         SupportBags
+            The fitted state.
         """
         masses = cls.masses(bags, gamma)
         duals = fit_one_against_rest(compute_gram_matrix(bags, masses, gamma), targets, penalty)
-        coefficients = duals.coefficients[bags.owners] * masses[:, None]
-        is_support = np.isin(bags.owners, duals.support)
+        coefficients = duals.coefficients[bags.bag_indices] * masses[:, None]
+        is_support = np.isin(bags.bag_indices, duals.support)
         return cls(
             rows=bags.instances[is_support],
             coefficients=coefficients[is_support],
@@ -146,31 +148,31 @@ class SupportBags(FittedState):
         return _sum_per_bag(self.contributions(bags), bags) + self.intercepts
 
     def instance_scores(self, bags: Bags) -> np.ndarray:
-        """Score each instance as a bag of its own: (n_instances, n_scores)."""
+        """Score each instance as a bag of its own; shape (n_instances, n_scores)."""
         return self.scores(bags.singletons())
 
     def shares(self, bags: Bags) -> np.ndarray:
         contributions = self.contributions(bags)
-        return compute_decisive_shares(contributions, _sum_per_bag(contributions, bags) + self.intercepts, bags)
+        return compute_decisive_weights(contributions, _sum_per_bag(contributions, bags) + self.intercepts, bags)
 
     def contributions(self, bags: Bags) -> np.ndarray:
-        """Compute the contribution of each instance, (n_instances, n_scores); they sum to the score − intercept."""
+        """Compute contributions of shape (n_instances, n_scores), which sum to score − intercept in each bag."""
         return expand_kernel(bags.instances, self.masses(bags, self.gamma), self.rows, self.coefficients, self.gamma)
 
 
-def compute_decisive_shares(contributions: np.ndarray, scores: np.ndarray, bags: Bags) -> np.ndarray:
-    """Compute the weight of each instance: its contribution as far as it supports the decision for its bag.
+def compute_decisive_weights(contributions: np.ndarray, scores: np.ndarray, bags: Bags) -> np.ndarray:
+    """Compute the weight of each instance from its contribution to the score of the predicted class.
 
     >>> bags = Bags.from_list([[[0.0], [0.0]], [[0.0], [0.0]]])
-    >>> compute_decisive_shares(np.array([[3.0], [1.0], [-2.0], [1.0]]), np.array([[1.0], [-1.0]]), bags)
+    >>> compute_decisive_weights(np.array([[3.0], [1.0], [-2.0], [1.0]]), np.array([[1.0], [-1.0]]), bags)
     array([0.75, 0.25, 1.  , 0.  ])
     """
-    if scores.shape[1] == 1:  # the score of the first of two classes is the negative of the second's
+    if scores.shape[1] == 1:  # the score of the first of two classes is the negative score
         contributions, scores = np.hstack([-contributions, contributions]), np.hstack([-scores, scores])
-    predicted = scores.argmax(axis=1)[bags.owners]
+    predicted = scores.argmax(axis=1)[bags.bag_indices]
     supporting = contributions[np.arange(len(contributions)), predicted].clip(min=0)
-    totals = _sum_per_bag(supporting[:, None], bags)[bags.owners, 0]
-    uniform = 1 / bags.sizes[bags.owners]
+    totals = _sum_per_bag(supporting[:, None], bags)[bags.bag_indices, 0]
+    uniform = 1 / bags.sizes[bags.bag_indices]
     return np.divide(supporting, totals, out=uniform, where=totals > 0)
 
 

@@ -1,4 +1,4 @@
-"""miFV (Wei, Wu & Zhou 2017): a bag is its Fisher vector, the gradient of its likelihood under a Gaussian mixture."""
+"""miFV (Wei, Wu & Zhou 2017): a bag is represented by its Fisher vector under a Gaussian mixture."""
 
 import warnings
 from dataclasses import dataclass
@@ -18,9 +18,9 @@ from bagwise.estimators.base import RandomState
 from bagwise.estimators.classical.bag_vectors import (
     CodeBook,
     LearnedVectors,
-    LinearMachine,
+    LinearClassifier,
     compute_bag_vectors,
-    fit_linear_machine,
+    fit_linear_classifier,
 )
 from bagwise.estimators.classical.base import ClassicalEstimator
 from bagwise.nn import Purpose, random_integer
@@ -40,10 +40,10 @@ class Axes:
 
 @dataclass(frozen=True)
 class Mixture(CodeBook):
-    """Gaussians with diagonal covariances, on principal axes."""
+    """A mixture of Gaussians with diagonal covariances, on principal axes."""
 
     axes: Axes
-    shares: np.ndarray  # πₖ (n_components,)
+    shares: np.ndarray  # mixture weights πₖ, (n_components,)
     means: np.ndarray  # (n_components, n_axes)
     deviations: np.ndarray  # (n_components, n_axes)
 
@@ -58,20 +58,20 @@ class Mixture(CodeBook):
         return gradients.reshape(len(rows), -1)
 
     def _log_densities(self, z: np.ndarray) -> np.ndarray:
-        """Compute log πₖ N(x; μₖ, σₖ) up to a constant, (n_instances, n_components)."""
+        """Compute log πₖ N(x; μₖ, σₖ) up to a constant, of shape (n_instances, n_components)."""
         return np.log(self.shares) - np.log(self.deviations).sum(axis=1) - (z**2).sum(axis=2) / 2
 
 
 @dataclass(frozen=True)
 class LearnedFisher(LearnedVectors):
-    """The fitted state: a Gaussian mixture and a linear machine."""
+    """The fitted state: a Gaussian mixture and a linear support vector machine."""
 
     book: Mixture
-    machine: LinearMachine
+    machine: LinearClassifier
 
 
 class MiFV(ClassicalEstimator):
-    """miFV: Fisher vectors of bags under a Gaussian mixture, and a linear support vector machine.
+    """miFV: Fisher vectors of bags under a Gaussian mixture, with a linear support vector machine.
 
         c(x): for each Gaussian k, with γₖ = p(k | x) and z = (x − μₖ) / σₖ,
               γₖ z / √πₖ   and   γₖ (z² − 1) / √(2πₖ)
@@ -79,29 +79,29 @@ class MiFV(ClassicalEstimator):
 
     (Wei, Wu & Zhou, *Scalable algorithms for multi-instance learning*, IEEE TNNLS 28, 2017). The codes are the
     derivatives of log p(x) with respect to means and standard deviations, divided by the square roots of their Fisher
-    information (Sánchez et al. 2013). The derivative with respect to the mixture weights πₖ, which adds little, is left
-    out, as in VLFeat, which the authors used. Features are first projected to the principal axes that hold a share of
-    the variance. Covariances are diagonal.
+    information (Sánchez et al. 2013). The derivatives with respect to the mixture weights πₖ, which add little, are
+    omitted, as in VLFeat, which the authors used. Features are first projected onto the principal axes that explain a
+    share of the variance (``energy``). Covariances are diagonal.
 
     Parameters
     ----------
     n_components : int, default=1
         Number of Gaussians.
     energy : float, default=0.9
-        Share of the variance that the principal axes keep, above 0 and at most 1.
+        Share of the variance that the principal axes explain, above 0 and at most 1.
     C : float, default=1.0
-        Penalty of an error of the linear machine.
+        Penalty of misclassified bags in the linear support vector machine.
     standardize : bool, default=True
-        Scale each feature (or channel) to the mean and standard deviation of the training instances.
+        Standardise each feature (or channel) by the mean and standard deviation of the training instances.
     calibration : int, default=3
-        Number of folds for calibrated probabilities; 0 for none.
+        Number of cross-validation folds used to calibrate the probabilities; 0 disables calibration.
     random_state : int, RandomState or None, default=None
-        An int makes every fit the same.
+        Random seed; pass an int for reproducible results.
 
     Attributes
     ----------
     learned_ : LearnedFisher
-        The mixture, ``learned_.book``, and the hyperplanes, ``learned_.machine``.
+        The fitted state, with the mixture ``learned_.book`` and the hyperplanes ``learned_.machine``.
 
     Examples
     --------
@@ -132,15 +132,15 @@ class MiFV(ClassicalEstimator):
 
     def _learn(self, bags: Bags, targets: np.ndarray, seed: int) -> LearnedFisher:
         book = learn_mixture(bags.instances, self.n_components, self.energy, seed)
-        return LearnedFisher(book, fit_linear_machine(compute_bag_vectors(book, bags), targets, self.C))
+        return LearnedFisher(book, fit_linear_classifier(compute_bag_vectors(book, bags), targets, self.C))
 
 
 def learn_mixture(rows: np.ndarray, n_components: Any, energy: Any, seed: int) -> Mixture:
-    """Fit principal axes and a mixture on them, on one thread, because the order of sums over several varies."""
+    """Fit principal axes and a mixture, with one thread, because the order of sums varies with several threads."""
     n_gaussians = check_whole_number("n_components", n_components, minimum=1)
     if n_gaussians > len(rows):
         raise InputError(
-            f"n_components is {n_gaussians}, but the training bags hold only {len(rows)} instances; use fewer"
+            f"n_components is {n_gaussians}, but the training bags have only {len(rows)} instances; use fewer"
         )
     seed = random_integer(seed, Purpose.INITIALIZATION) % (1 << 32)
     solver = GaussianMixture(n_gaussians, covariance_type="diag", random_state=seed)
@@ -152,11 +152,11 @@ def learn_mixture(rows: np.ndarray, n_components: Any, energy: Any, seed: int) -
 
 
 def compute_principal_axes(rows: np.ndarray, energy: Any) -> Axes:
-    """Compute the fewest principal axes that hold a share of the variance."""
+    """Compute the smallest number of principal axes that explain a share of the variance."""
     share = check_real_number("energy", energy, above=0)
     if share > 1:
         raise InputError(f"energy is {energy}; it must be a share of the variance, above 0 and at most 1")
-    with np.errstate(invalid="ignore"):  # identical rows have no variance to share
+    with np.errstate(invalid="ignore"):  # 0 / 0 if all rows are identical
         solver = PCA().fit(rows)
     cumulative = np.cumsum(solver.explained_variance_)
     n_axes = int(np.searchsorted(cumulative, share * cumulative[-1])) + 1

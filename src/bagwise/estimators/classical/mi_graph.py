@@ -1,4 +1,4 @@
-"""mi-Graph (Zhou, Sun & Li 2009): a support vector machine whose kernel takes similar instances of a bag together."""
+"""mi-Graph (Zhou, Sun & Li 2009): a support vector machine whose kernel groups similar instances of a bag."""
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -10,15 +10,15 @@ from bagwise.estimators.classical.base import ClassicalEstimator
 from bagwise.estimators.classical.kernel_machine import Gamma, SupportBags, resolve_gamma
 
 PAIRS_PER_CHUNK = 1 << 20
-TIE = 1e-9  # relative: a distance that equals the mean up to rounding is within it, in any order of the instances
+TIE = 1e-9  # relative: distances equal to the mean up to rounding count as within it, in any order of the instances
 
 
 class SupportGraphs(SupportBags):
-    """The fitted state of mi-Graph: neighbouring instances share the mass of one; masses sum to one in a bag."""
+    """The fitted state of mi-Graph, in which the mass of an instance is proportional to 1 / number of neighbours."""
 
     @staticmethod
     def masses(bags: Bags, gamma: float) -> np.ndarray:
-        """Compute Wₐ / Σ W of each instance, (n_instances,)."""
+        """Compute Wₐ / Σ W of each instance, of shape (n_instances,); the masses of a bag sum to one."""
         masses = np.ones(bags.n_instances)
         for bag in np.flatnonzero(bags.sizes > 1):
             inverse_counts = 1 / count_neighbours(bags[bag])
@@ -27,7 +27,7 @@ class SupportGraphs(SupportBags):
 
 
 def count_neighbours(rows: np.ndarray, pairs_per_chunk: int = PAIRS_PER_CHUNK) -> np.ndarray:
-    """Count the instances of a bag within the mean distance of each instance, itself included.
+    """Count the instances of a bag within the mean distance of each instance, including the instance itself.
 
     >>> count_neighbours(np.array([[0.0], [1.0], [9.0]]))
     array([2, 2, 1])
@@ -43,27 +43,27 @@ class MiGraph(ClassicalEstimator):
 
         k(X, X') = Σₐ Σ_b Wₐ W'_b k(xₐ, x'_b) / (Σ W · Σ W')        Wₐ = 1 / #{u : ‖xₐ − x_u‖ ≤ δ}
 
-    with k(x, x') = exp(−γ ‖x − x'‖²). A bag is a graph with edges between instances nearer than δ, the mean distance
-    in the bag. A cluster of similar instances counts as one, so the kernel depends on which kinds of instances a bag
-    holds and not on their number (Zhou, Sun & Li, *Multi-instance learning by treating instances as non-I.I.D.
-    samples*, ICML 2009).
+    with k(x, x') = exp(−γ ‖x − x'‖²). A bag is a graph with edges between instances whose distance is at most δ, the
+    mean distance in the bag. A cluster of similar instances counts as one instance, so the kernel depends on which
+    kinds of instances a bag contains, and not on their number (Zhou, Sun & Li, *Multi-instance learning by treating
+    instances as non-I.I.D. samples*, ICML 2009).
 
-    The article leaves the distance and the pairs of the mean open: here it is Euclidean over the scaled features, over
-    all ordered pairs, including each instance with itself; an instance is its own neighbour. As in the article, the
-    kernel has no unit diagonal.
+    The article does not specify the distance, nor the pairs over which its mean is computed. Here the distance is
+    Euclidean, in the scaled features, and the mean is over all ordered pairs, including each instance with itself; an
+    instance is its own neighbour. As in the article, the kernel is not normalised to a unit diagonal.
 
     Parameters
     ----------
     gamma : float or {"scale"}, default="scale"
-        γ of the kernel between instances; "scale" is 1 / (number of features · their variance).
+        γ of the kernel between instances; "scale" means 1 / (number of features · their variance).
     C : float, default=10.0
-        Penalty of a misclassified bag.
+        Penalty of misclassified bags; a large value fits the training bags more closely.
     standardize : bool, default=True
-        Scale each feature (or channel) to the mean and standard deviation of the training instances.
+        Standardise each feature (or channel) by the mean and standard deviation of the training instances.
     calibration : int, default=3
-        Number of folds for calibrated probabilities; 0 for none.
+        Number of cross-validation folds used to calibrate the probabilities; 0 disables calibration.
     random_state : int, RandomState or None, default=None
-        An int makes every fit the same.
+        Random seed; pass an int for reproducible results.
 
     Attributes
     ----------

@@ -11,12 +11,12 @@ from bagwise.estimators.classical.kernel_machine import Gamma, SupportBags, reso
 
 
 class SupportSets(SupportBags):
-    """The fitted state of MI-Kernel: masses give each bag unit norm in feature space."""
+    """The fitted state of MI-Kernel, in which the masses give each bag unit norm in feature space."""
 
     @staticmethod
     def masses(bags: Bags, gamma: float) -> np.ndarray:
-        """Compute 1 / the norm of the instance's bag, (n_instances,)."""
-        return (1 / compute_norms(bags, gamma))[bags.owners]
+        """Compute 1 / norm of the bag of each instance, of shape (n_instances,)."""
+        return (1 / compute_norms(bags, gamma))[bags.bag_indices]
 
 
 class MIKernel(ClassicalEstimator):
@@ -26,23 +26,23 @@ class MIKernel(ClassicalEstimator):
 
     Every instance of one bag is compared with every instance of the other (Gärtner, Flach, Kowalczyk & Smola,
     *Multi-instance kernels*, ICML 2002). The power p emphasises similar pairs; for a Gaussian kernel it multiplies γ.
-    The article leaves the normalisation open (by the bag sizes, or as here): here each bag has unit norm in feature
-    space, so that large bags do not outweigh small ones.
+    The article leaves the choice of the normalisation open (by the bag sizes, or as here). Here each bag has unit norm
+    in feature space, so that large bags do not dominate small ones.
 
     Parameters
     ----------
     gamma : float or {"scale"}, default="scale"
-        γ of the kernel between instances; "scale" is 1 / (number of features · their variance).
+        γ of the kernel between instances; "scale" means 1 / (number of features · their variance).
     power : float, default=1
-        p, above 0.
+        Power p of the kernel between instances, above 0.
     C : float, default=10.0
-        Penalty of a misclassified bag.
+        Penalty of misclassified bags; a large value fits the training bags more closely.
     standardize : bool, default=True
-        Scale each feature (or channel) to the mean and standard deviation of the training instances.
+        Standardise each feature (or channel) by the mean and standard deviation of the training instances.
     calibration : int, default=3
-        Number of folds for calibrated probabilities; 0 for none.
+        Number of cross-validation folds used to calibrate the probabilities; 0 disables calibration.
     random_state : int, RandomState or None, default=None
-        An int makes every fit the same.
+        Random seed; pass an int for reproducible results.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""mi-SVM and MI-SVM (Andrews, Tsochantaridis & Hofmann 2003): support vector machines of instances."""
+"""mi-SVM and MI-SVM (Andrews, Tsochantaridis & Hofmann 2003): support vector machines at the instance level."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 from bagwise.bags import Bags
 from bagwise.estimators.base import ClassWeight, RandomState
-from bagwise.estimators.classical.alternation import LatentVariables, select_winners
+from bagwise.estimators.classical.alternation import LatentVariables, mark_witnesses
 from bagwise.estimators.classical.base import ClassicalEstimator
 from bagwise.estimators.classical.hyperplanes import TrainingPoints
 from bagwise.estimators.classical.kernel_machine import Gamma
@@ -27,55 +27,56 @@ class InstanceLabels(LatentVariables):
         return np.where(self.positive, 1, -1)
 
     def best_assignment(self, scores: np.ndarray) -> np.ndarray:
-        return np.where(self.positive & ((scores > 0) | select_winners(scores, self.offsets)), 1, -1)
+        return np.where(self.positive & ((scores > 0) | mark_witnesses(scores, self.offsets)), 1, -1)
 
     def make_points(self, assignment: np.ndarray) -> TrainingPoints:
         return TrainingPoints(assignment, self.costs)
 
 
 class MiSVM(ClassicalEstimator):
-    """mi-SVM: a support vector machine of instances whose labels are latent, within the constraints of the bags.
+    """mi-SVM: a support vector machine of instances with latent labels, constrained by the labels of the bags.
 
         min over f, y   ½|w|² + C Σᵢ max(0, 1 − yᵢ f(xᵢ))        every instance of a negative bag has y = −1,
                                                                 every positive bag has at least one y = 1
 
-    (Andrews, Tsochantaridis & Hofmann, *Support vector machines for multiple-instance learning*, NIPS 2003). Start with
-    y = 1 in positive bags; fit f; set y = sign f there, and y = 1 for the maximum of f in a bag without any; repeat
-    until y does not change. This y is optimal for f (the loss is a sum, and a bag without positive instances pays least
-    at the maximum of f), so the objective never increases. For the same reason "balanced" weights an instance by the
-    class of its bag, not by its latent label.
+    (Andrews, Tsochantaridis & Hofmann, *Support vector machines for multiple-instance learning*, NIPS 2003). Algorithm:
+    start with y = 1 in positive bags; fit f; in positive bags, set y = sign f, and y = 1 for the instance of maximum f
+    if there is no other; repeat until y does not change. This y is optimal for f: the loss is a sum over instances, and
+    if a bag has no positive instance, the label of the instance of maximum f is the cheapest to change. The objective
+    therefore never increases. For the same reason, "balanced" weights an instance by the class of its bag, not by its
+    latent label.
 
     Two classes only; the second class in increasing order is the positive one.
 
     Parameters
     ----------
     C : float, default=1.0
-        Cost of an error; a large value fits the training bags more closely.
+        Cost of errors; a large value fits the training bags more closely.
     kernel : {"rbf", "linear"}, default="rbf"
         The kernel between instances.
     gamma : float or {"scale"}, default="scale"
-        γ of the rbf kernel; "scale" is 1 / (number of features · their variance).
+        γ of the rbf kernel; "scale" means 1 / (number of features · their variance).
     components : int or None, default=None
-        None for the exact kernel (up to 30,000 instances), or the number of landmarks of a Nyström approximation: 300
-        to 1,000 are enough for any number of instances.
+        Number of landmarks of a Nyström approximation of the kernel; 300 to 1,000 are enough for any number of
+        instances. None computes the exact kernel, for up to 30,000 instances.
     class_weight : {"balanced"}, dict or None, default=None
-        Factor of each class on the cost; with "balanced" errors in positive and in negative bags cost the same in
-        total.
+        Factor of each class on the cost. With "balanced", the total cost of errors is the same for positive and
+        negative bags. None means a factor of one.
     max_iterations : int, default=100
-        Maximum number of fits of a plane.
+        Maximum number of fits of a hyperplane.
     standardize : bool, default=True
-        Scale each feature (or channel) to the mean and standard deviation of the training instances.
+        Standardise each feature (or channel) by the mean and standard deviation of the training instances.
     calibration : int, default=3
-        Number of folds for calibrated probabilities; 0 for none.
+        Number of cross-validation folds used to calibrate the probabilities; 0 disables calibration.
     random_state : int, RandomState or None, default=None
-        An int makes every fit the same.
+        Random seed; pass an int for reproducible results.
 
     Attributes
     ----------
     learned_ : SupportVectors
-        The decision function of instances, ``learned_.function``, and whether the fit converged.
-    objective_ : ndarray
-        The objective after each fit of a plane.
+        The fitted state, with the decision function of instances, ``learned_.function``, and ``learned_.converged``.
+    objective_ : ndarray of shape (n_fits,)
+        Objective after each fit of a hyperplane.
 
     Examples
     --------
@@ -113,23 +114,23 @@ class MiSVM(ClassicalEstimator):
 
     @property
     def objective_(self) -> np.ndarray:
-        """The objective after each fit of a plane: it never increases."""
+        """Objective after each fit of a hyperplane; it never increases."""
         return self.learned_.objectives
 
     def _learn(self, bags: Bags, targets: np.ndarray, seed: int) -> SupportVectors:
         return fit_support_vectors(self, bags.instances, self._make_latent(bags, targets == 1), seed)
 
     def _make_latent(self, bags: Bags, positive: np.ndarray) -> InstanceLabels:
-        of_instances = positive[bags.owners]
+        of_instances = positive[bags.bag_indices]
         costs = compute_costs(self.C, self.class_weight, self.classes_, of_instances)
         return InstanceLabels(offsets=bags.offsets, positive=of_instances, costs=costs)
 
 
 @dataclass(frozen=True)
 class Witnesses(LatentVariables):
-    """The latent variables of MI-SVM: the share of each instance in its point.
+    """The latent variables of MI-SVM: the share of each instance in its training point.
 
-    A positive bag is one point, and every negative instance is one point.
+    Each positive bag is one training point, and each negative instance is one training point.
     """
 
     offsets: np.ndarray  # of the rows of each point
@@ -141,7 +142,7 @@ class Witnesses(LatentVariables):
         return np.repeat(1.0 / sizes, sizes)
 
     def best_assignment(self, scores: np.ndarray) -> np.ndarray:
-        return select_winners(scores, self.offsets).astype(float)
+        return mark_witnesses(scores, self.offsets).astype(float)
 
     def make_points(self, assignment: np.ndarray) -> TrainingPoints:
         layout = (assignment, np.arange(len(assignment)), self.offsets)
@@ -151,48 +152,50 @@ class Witnesses(LatentVariables):
 
 
 class MISVM(ClassicalEstimator):
-    """MI-SVM: a support vector machine of instances with one witness per positive bag.
+    """MI-SVM: a support vector machine of instances, in which one witness represents each positive bag.
 
         min over f   ½|w|² + C Σ_positive bags max(0, 1 − maxₖ f(xₖ)) + C Σ_instances of negative bags max(0, 1 + f(xᵢ))
 
-    (Andrews, Tsochantaridis & Hofmann, *Support vector machines for multiple-instance learning*, NIPS 2003). Start with
-    the mean of each positive bag; fit f to the witnesses against all negative instances; take the instance of maximum f
-    as the witness; repeat until the witnesses do not change. Two choices: the article has one slack per negative bag;
-    here each negative instance has its own, as in an ordinary support vector machine. And the mean is taken in the
-    space of the kernel, where f(mean) = mean of f ≤ max of f, so that the objective cannot increase at the first choice
-    of witnesses either (for the linear kernel it is the mean of the rows).
+    (Andrews, Tsochantaridis & Hofmann, *Support vector machines for multiple-instance learning*, NIPS 2003).
+    Algorithm: start with the mean of each positive bag as its witness; fit f to the witnesses against all negative
+    instances; choose the instance of maximum f as the new witness; repeat until the witnesses do not change.
+
+    Two choices are specific to this implementation. The article has one slack variable per negative bag; here each
+    negative instance has its own, as in an ordinary support vector machine. The mean is computed in the feature space
+    of the kernel, where f(mean) = mean of f ≤ max of f, so the first choice of witnesses does not increase the
+    objective either (for the linear kernel, it is the mean of the rows).
 
     Two classes only; the second class in increasing order is the positive one.
 
     Parameters
     ----------
     C : float, default=1.0
-        Cost of an error; a large value fits the training bags more closely.
+        Cost of errors; a large value fits the training bags more closely.
     kernel : {"rbf", "linear"}, default="rbf"
         The kernel between instances.
     gamma : float or {"scale"}, default="scale"
-        γ of the rbf kernel; "scale" is 1 / (number of features · their variance).
+        γ of the rbf kernel; "scale" means 1 / (number of features · their variance).
     components : int or None, default=None
-        None for the exact kernel (up to 30,000 instances), or the number of landmarks of a Nyström approximation: 300
-        to 1,000 are enough for any number of instances.
+        Number of landmarks of a Nyström approximation of the kernel; 300 to 1,000 are enough for any number of
+        instances. None computes the exact kernel, for up to 30,000 instances.
     class_weight : {"balanced"}, dict or None, default=None
-        Factor of each class on the cost; with "balanced" errors in positive and in negative bags cost the same in
-        total.
+        Factor of each class on the cost. With "balanced", the total cost of errors is the same for positive and
+        negative bags. None means a factor of one.
     max_iterations : int, default=100
-        Maximum number of fits of a plane.
+        Maximum number of fits of a hyperplane.
     standardize : bool, default=True
-        Scale each feature (or channel) to the mean and standard deviation of the training instances.
+        Standardise each feature (or channel) by the mean and standard deviation of the training instances.
     calibration : int, default=3
-        Number of folds for calibrated probabilities; 0 for none.
+        Number of cross-validation folds used to calibrate the probabilities; 0 disables calibration.
     random_state : int, RandomState or None, default=None
-        An int makes every fit the same.
+        Random seed; pass an int for reproducible results.
 
     Attributes
     ----------
     learned_ : SupportVectors
-        The decision function of instances, ``learned_.function``, and whether the fit converged.
-    objective_ : ndarray
-        The objective after each fit of a plane.
+        The fitted state, with the decision function of instances, ``learned_.function``, and ``learned_.converged``.
+    objective_ : ndarray of shape (n_fits,)
+        Objective after each fit of a hyperplane.
 
     Examples
     --------
@@ -230,16 +233,16 @@ class MISVM(ClassicalEstimator):
 
     @property
     def objective_(self) -> np.ndarray:
-        """The objective after each fit of a plane: it never increases."""
+        """Objective after each fit of a hyperplane; it never increases."""
         return self.learned_.objectives
 
     def _learn(self, bags: Bags, targets: np.ndarray, seed: int) -> SupportVectors:
         return fit_support_vectors(self, bags.instances, self._make_latent(bags, targets == 1), seed)
 
     def _make_latent(self, bags: Bags, positive: np.ndarray) -> Witnesses:
-        starts = ~positive[bags.owners]
+        starts = ~positive[bags.bag_indices]
         starts[bags.offsets[:-1]] = True
         offsets = np.append(np.flatnonzero(starts), bags.n_instances)
-        of_points = positive[bags.owners[offsets[:-1]]]
+        of_points = positive[bags.bag_indices[offsets[:-1]]]
         costs = compute_costs(self.C, self.class_weight, self.classes_, of_points)
         return Witnesses(offsets=offsets, positive=of_points, costs=costs)

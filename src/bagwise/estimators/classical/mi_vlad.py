@@ -1,4 +1,4 @@
-"""miVLAD (Wei, Wu & Zhou 2017): a bag is the sum of the residuals of its instances to the nearest k-means centre."""
+"""miVLAD (Wei, Wu & Zhou 2017): a bag is represented by the residuals of its instances to k-means centres."""
 
 import warnings
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ from bagwise.estimators.base import RandomState
 from bagwise.estimators.classical.bag_vectors import (
     CodeBook,
     LearnedVectors,
-    LinearMachine,
+    LinearClassifier,
     compute_bag_vectors,
-    fit_linear_machine,
+    fit_linear_classifier,
 )
 from bagwise.estimators.classical.base import ClassicalEstimator
 from bagwise.nn import Purpose, random_integer
@@ -43,45 +43,46 @@ class Centers(CodeBook):
         return blocks.reshape(len(rows), -1)
 
     def nearest(self, rows: np.ndarray) -> np.ndarray:
-        """Return the nearest centre of each row, by ‖x − μ‖² without ‖x‖², which is the same for all centres."""
+        """Return the index of the nearest centre of each row; ‖x‖² is omitted, as it is the same for all centres."""
         return ((self.centers**2).sum(axis=1) - 2 * rows @ self.centers.T).argmin(axis=1)
 
 
 @dataclass(frozen=True)
 class LearnedVLAD(LearnedVectors):
-    """The fitted state: k-means centres and a linear machine."""
+    """The fitted state: k-means centres and a linear support vector machine."""
 
     book: Centers
-    machine: LinearMachine
+    machine: LinearClassifier
 
 
 class MiVLAD(ClassicalEstimator):
-    """miVLAD: residuals to the centres of a code book, summed over the bag, and a linear support vector machine.
+    """miVLAD: residuals to the centres of a code book, summed over the bag, with a linear support vector machine.
 
         c(x) has one block per centre: x − μₖ in the block of the nearest centre, zeros in the others
         v = Σᵢ c(xᵢ)        u = sign(v) √|v| / ‖√|v|‖        score = w · u + b
 
-    The centres are those of k-means over the instances of all training bags (Wei, Wu & Zhou, *Scalable algorithms for
-    multi-instance learning*, IEEE TNNLS 28, 2017). The article chooses their number by cross-validation, mostly one or
-    two, and leaves the initialisation of k-means open: here k-means++, the best of five initialisations.
+    The centres are computed by k-means over the instances of all training bags (Wei, Wu & Zhou, *Scalable algorithms
+    for multi-instance learning*, IEEE TNNLS 28, 2017). In the article, their number is chosen by cross-validation, and
+    is mostly one or two. The article does not specify the initialisation of k-means; here it is k-means++, and the best
+    of five initialisations is used.
 
     Parameters
     ----------
     n_centers : int, default=1
         Number of centres of the code book.
     C : float, default=1.0
-        Penalty of an error of the linear machine.
+        Penalty of misclassified bags in the linear support vector machine.
     standardize : bool, default=True
-        Scale each feature (or channel) to the mean and standard deviation of the training instances.
+        Standardise each feature (or channel) by the mean and standard deviation of the training instances.
     calibration : int, default=3
-        Number of folds for calibrated probabilities; 0 for none.
+        Number of cross-validation folds used to calibrate the probabilities; 0 disables calibration.
     random_state : int, RandomState or None, default=None
-        An int makes every fit the same.
+        Random seed; pass an int for reproducible results.
 
     Attributes
     ----------
     learned_ : LearnedVLAD
-        The centres, ``learned_.book.centers``, and the hyperplanes, ``learned_.machine``.
+        The fitted state, with the centres ``learned_.book.centers`` and the hyperplanes ``learned_.machine``.
 
     Examples
     --------
@@ -110,16 +111,16 @@ class MiVLAD(ClassicalEstimator):
 
     def _learn(self, bags: Bags, targets: np.ndarray, seed: int) -> LearnedVLAD:
         book = learn_centers(bags.instances, self.n_centers, seed)
-        return LearnedVLAD(book, fit_linear_machine(compute_bag_vectors(book, bags), targets, self.C))
+        return LearnedVLAD(book, fit_linear_classifier(compute_bag_vectors(book, bags), targets, self.C))
 
 
 def learn_centers(rows: np.ndarray, n_centers: Any, seed: int) -> Centers:
-    """Fit k-means to rows, on one thread, because the order of sums over several threads varies."""
+    """Fit k-means to rows, with one thread, because the order of sums varies with several threads."""
     n_clusters = check_whole_number("n_centers", n_centers, minimum=1)
     if n_clusters > len(rows):
-        raise InputError(f"n_centers is {n_clusters}, but the training bags hold only {len(rows)} instances; use fewer")
+        raise InputError(f"n_centers is {n_clusters}, but the training bags have only {len(rows)} instances; use fewer")
     seed = random_integer(seed, Purpose.INITIALIZATION) % (1 << 32)
     with warnings.catch_warnings(), threadpool_limits(1, "openmp"):
-        warnings.simplefilter("ignore", ConvergenceWarning)  # two centres on one point only give a block of zeros
+        warnings.simplefilter("ignore", ConvergenceWarning)  # coincident centres only give a block of zeros
         solver = KMeans(n_clusters, n_init=N_INITIALIZATIONS, random_state=seed).fit(rows)
     return Centers(solver.cluster_centers_)

@@ -17,7 +17,7 @@ from bagwise.training import array_to_tensor
 class SupportBoxes(FittedState):
     """The fitted state: the boxes of the support bags and their coefficients."""
 
-    statistics: np.ndarray  # (n_support, 2 · width): s
+    statistics: np.ndarray  # s(X), (n_support, 2 · width)
     coefficients: np.ndarray  # (n_support, n_scores)
     intercepts: np.ndarray  # (n_scores,)
     gamma: float
@@ -28,7 +28,7 @@ class SupportBoxes(FittedState):
         return kernel @ self.coefficients + self.intercepts
 
     def instance_scores(self, bags: Bags) -> np.ndarray:
-        """Score each instance as a bag of its own: (n_instances, n_scores)."""
+        """Score each instance as a bag of its own; shape (n_instances, n_scores)."""
         return self.scores(bags.singletons())
 
     def shares(self, bags: Bags) -> np.ndarray:
@@ -38,7 +38,7 @@ class SupportBoxes(FittedState):
 
 
 def compute_boxes(bags: Bags) -> np.ndarray:
-    """Compute the minimum and the maximum of each feature, (n_bags, 2 · width).
+    """Compute the minimum and the maximum of each feature per bag, of shape (n_bags, 2 · width).
 
     >>> compute_boxes(Bags.from_list([[[1.0, 5.0], [2.0, 3.0]]]))
     array([[1., 3., 2., 5.]])
@@ -54,27 +54,27 @@ def compute_box_kernel(left: np.ndarray, right: np.ndarray, gamma: float, power:
 
 
 class MinimaxKernel(ClassicalEstimator):
-    """A support vector machine with the normalised minimax kernel.
+    """Minimax kernel: a support vector machine with the normalised minimax kernel.
 
         s(X) = (minₐ xₐ₁, …, minₐ x_aD, maxₐ xₐ₁, …, maxₐ x_aD)        k(X, X') = (1 + γ s(X) · s(X'))ᵖ
 
     normalised by √(k(X, X) k(X', X')) (Gärtner, Flach, Kowalczyk & Smola, *Multi-instance kernels*, ICML 2002). The
-    weight of an instance is its share of the coordinates of s(X); instances that tie split a coordinate.
+    weight of an instance is the share of the coordinates of s(X) that it attains; ties are split equally.
 
     Parameters
     ----------
     gamma : float or {"scale"}, default="scale"
-        γ of the polynomial; "scale" is 1 / (number of coordinates of s · their variance).
+        γ of the polynomial kernel; "scale" means 1 / (number of coordinates of s · their variance).
     power : int, default=2
-        p.
+        Degree p of the polynomial kernel, at least 1.
     C : float, default=10.0
-        Penalty of a misclassified bag.
+        Penalty of misclassified bags; a large value fits the training bags more closely.
     standardize : bool, default=True
-        Scale each feature (or channel) to the mean and standard deviation of the training instances.
+        Standardise each feature (or channel) by the mean and standard deviation of the training instances.
     calibration : int, default=3
-        Number of folds for calibrated probabilities; 0 for none.
+        Number of cross-validation folds used to calibrate the probabilities; 0 disables calibration.
     random_state : int, RandomState or None, default=None
-        An int makes every fit the same.
+        Random seed; pass an int for reproducible results.
 
     Attributes
     ----------

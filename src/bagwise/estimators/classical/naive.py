@@ -1,10 +1,11 @@
-"""The naive baseline: every instance inherits the label of its bag, and a scikit-learn classifier is fitted to them.
+"""The naive baseline: every instance gets the label of its bag, and a scikit-learn classifier is fitted to instances.
 
     mean    p(Y = c | X) = meanₖ p(c | xₖ)
     max     score(X) = maxₖ score(xₖ), separately for each class
 
 A score is the log-odds of the second of two classes, else the log-probability of each class. Weights are those of the
-pooling: 1/K for the mean, all for the maximum (averaged over the scores if there are several).
+pooling: 1/K for the mean; for the maximum, all weight is on the instance of maximum score (averaged over classes if
+there are several scores).
 """
 
 from dataclasses import dataclass
@@ -28,13 +29,13 @@ POOLINGS = {"mean": Mean, "max": Max}
 
 @dataclass(frozen=True)
 class LearnedNaive(LearnedClassifier):
-    """A classifier of instances, and the pooling of its scores."""
+    """The fitted state: a classifier of instances, and the pooling of its scores."""
 
     classifier: Any
     pooling: str
 
     def instance_scores(self, bags: Bags) -> np.ndarray:
-        """Score each instance: (n_instances, n_scores)."""
+        """Compute the scores of instances, of shape (n_instances, n_scores)."""
         return self.classifier_scores(bags.instances)
 
     def scores(self, bags: Bags) -> np.ndarray:
@@ -57,18 +58,19 @@ class NaiveClassifier(WrappingEstimator):
     Parameters
     ----------
     estimator : classifier or None, default=None
-        A scikit-learn classifier; None uses ``ExtraTreesClassifier()``.
+        A scikit-learn classifier; None means ``ExtraTreesClassifier()``.
     pooling : {"mean", "max"}, default="mean"
-        The mean of the instance probabilities, or the maximum of the instance scores.
+        Whether to average the instance probabilities, or to take the maximum of the instance scores.
     standardize : bool, default=True
-        Scale each feature (or channel) to the mean and standard deviation of the training instances.
+        Standardise each feature (or channel) by the mean and standard deviation of the training instances.
     random_state : int, RandomState or None, default=None
-        An int makes every fit the same; it seeds the classifier wherever the classifier has no seed of its own.
+        Random seed; pass an int for reproducible results. Every ``random_state`` of the classifier that is None is set
+        to a seed derived from it.
 
     Attributes
     ----------
     learned_ : LearnedNaive
-        The fitted classifier, ``learned_.classifier``.
+        The fitted state; ``learned_.classifier`` is the fitted classifier.
 
     Examples
     --------
@@ -93,7 +95,18 @@ class NaiveClassifier(WrappingEstimator):
         self.random_state = random_state
 
     def score_instances(self, X: BagsLike) -> np.ndarray:
-        """Score each instance: (n_instances,) for two classes, else (n_instances, n_classes)."""
+        """Score each instance.
+
+        Parameters
+        ----------
+        X : Bags, list of array-like, or array-like of shape (n_bags, n_features)
+            Bags whose instances are scored.
+
+        Returns
+        -------
+        ndarray of shape (n_instances,) or (n_instances, n_classes)
+            One score per instance for two classes, else one score per class.
+        """
         bags = self._check_bags(X)
         return self.likelihood_.decisions(self.learned_.instance_scores(scale_bags(bags, self.scaling_)))
 

@@ -1,11 +1,12 @@
-"""A scikit-learn classifier on pooled bags: a bag is the mean, the minimum and the maximum of each feature.
+"""A scikit-learn classifier on pooled bags: a bag is represented by the mean, minimum and maximum of each feature.
 
     z = (meanₖ xₖ, minₖ xₖ, maxₖ xₖ)        score = classifier(z)
 
-With extremely randomised trees (Geurts et al. 2006) it is a strong and cheap baseline. The weight of an instance is
-its share in z: 1/K of each mean, and all of the minima and maxima that it attains (ties are split), averaged over the
-columns of z by their importance for the classifier (``feature_importances_``, or the absolute values of ``coef_``;
-equal if it has neither). The importances are the same for all bags: weights do not depend on the prediction.
+With extremely randomised trees (Geurts et al. 2006) it is a strong and fast baseline. The weight of an instance is its
+share in z: 1/K of each mean, and all of each minimum and maximum that it attains (ties are split equally), averaged
+over the columns of z by their importance for the classifier (``feature_importances_``, or the absolute values of
+``coef_``; equal importances if it has neither). The importances are the same for all bags, so weights do not depend on
+the prediction.
 """
 
 import math
@@ -27,7 +28,7 @@ from bagwise.training import array_to_tensor
 
 
 class Statistic(NamedTuple):
-    """The values of a statistic per bag, and the share of each instance in them, column by column."""
+    """A statistic: its values per bag, and the share of each instance in each value."""
 
     values: Callable[[Rows, Offsets], PerBag]
     shares: Callable[[Rows, Offsets], Rows]
@@ -44,7 +45,7 @@ STATISTICS = {
 
 @dataclass(frozen=True)
 class LearnedPooled(LearnedClassifier):
-    """A classifier of bags, and the statistics that are its input."""
+    """The fitted state: a classifier of bags, and the statistics that are its input."""
 
     classifier: Any
     statistics: tuple[str, ...]
@@ -66,18 +67,19 @@ class PooledClassifier(WrappingEstimator):
     Parameters
     ----------
     estimator : classifier or None, default=None
-        A scikit-learn classifier; None uses ``ExtraTreesClassifier()`` (Geurts et al. 2006).
+        A scikit-learn classifier; None means ``ExtraTreesClassifier()`` (Geurts et al. 2006).
     statistics : sequence of {"mean", "min", "max"}, default=("mean", "min", "max")
         The statistics that represent a bag.
     standardize : bool, default=True
-        Scale each feature (or channel) to the mean and standard deviation of the training instances.
+        Standardise each feature (or channel) by the mean and standard deviation of the training instances.
     random_state : int, RandomState or None, default=None
-        An int makes every fit the same; it seeds the classifier wherever the classifier has no seed of its own.
+        Random seed; pass an int for reproducible results. Every ``random_state`` of the classifier that is None is set
+        to a seed derived from it.
 
     Attributes
     ----------
     learned_ : LearnedPooled
-        The fitted classifier, ``learned_.classifier``.
+        The fitted state; ``learned_.classifier`` is the fitted classifier.
 
     Examples
     --------
@@ -117,18 +119,18 @@ class PooledClassifier(WrappingEstimator):
 
 
 def get_statistic(name: Any) -> Statistic:
-    """Return the statistic of that name."""
+    """Return the statistic of a name."""
     return choose_by_name(name, STATISTICS, "statistic")
 
 
 def pool_bags(bags: Bags, statistics: Sequence[str]) -> np.ndarray:
-    """Compute the statistics of each bag side by side, (n_bags, n_columns)."""
+    """Compute the statistics of each bag, concatenated to rows of shape (n_bags, n_columns)."""
     rows, offsets = array_to_tensor(bags.instances), array_to_tensor(bags.offsets)
     return np.concatenate([get_statistic(name).values(rows, offsets).numpy() for name in statistics], axis=1)
 
 
 def get_importances(classifier: Any, n_columns: int) -> np.ndarray:
-    """Return the importance of each column for the classifier, summing to one; equal if it has no importances."""
+    """Return the importances of the columns, which sum to one; equal if the classifier has no importances."""
     if hasattr(classifier, "feature_importances_"):
         sizes = classifier.feature_importances_
     else:

@@ -1,12 +1,13 @@
-"""Fitted scikit-learn classifiers as bytes in the skops format: a table of types and arrays, never a pickle.
+"""Serialisation of fitted scikit-learn classifiers in the skops format, which stores types and arrays; no pickle.
 
-Loading creates objects of listed types only: those that skops considers safe (scikit-learn's public estimators, arrays,
-numbers), and ``TRUSTED_TYPES``. All other types are rejected, already when saving.
+Only objects of listed types are created when a file is loaded: the types that skops considers safe (scikit-learn's
+public estimators, arrays, numbers), and ``TRUSTED_TYPES``. All other types are rejected, both when saving and when
+loading.
 
-Decision trees from an untrusted file are checked. scikit-learn follows the child and feature indices of a tree without
-bounds checks, so a forged file could make it read memory outside the tree. A tree is valid if the children of a node
-come after it and lie within the tree, and its features lie within the rows that the tree receives, which a forest
-passes on unchecked.
+Decision trees are checked after loading. scikit-learn uses the child and feature indices of a tree without bounds
+checks, so a forged file could make it read memory outside the tree. A tree is valid if the children of each node come
+after it and are within the tree, and if its feature indices are within the rows that the tree receives, which a forest
+does not check.
 """
 
 from collections.abc import Iterator
@@ -33,7 +34,7 @@ TRUSTED_TYPES = (
 
 
 def dump_classifier(classifier: BaseEstimator) -> Tensor:
-    """Serialise a fitted classifier."""
+    """Serialise a fitted classifier to bytes."""
     skops = _import_skops("saving")
     name = type(classifier).__name__
     try:
@@ -42,19 +43,19 @@ def dump_classifier(classifier: BaseEstimator) -> Tensor:
         raise InputError(f"{name} cannot be saved ({error}); use another classifier") from None
     if untrusted := _find_untrusted_types(skops, content):
         raise InputError(
-            f"{name} cannot be saved: it contains {untrusted}, and only types of scikit-learn that are known to be "
-            "safe are ever loaded; use another classifier"
+            f"{name} cannot be saved: it contains {untrusted}, but only types of scikit-learn that are known to be "
+            "safe can be loaded; use another classifier"
         )
     return torch.from_numpy(np.frombuffer(content, dtype=np.uint8).copy())
 
 
 def load_classifier(content: Tensor) -> Any:
-    """Invert ``dump_classifier``, for bytes from any source."""
+    """Load a classifier from the bytes of ``dump_classifier``; the bytes need not be trusted."""
     skops = _import_skops("loading")
     data = content.numpy().tobytes()
     if untrusted := _find_untrusted_types(skops, data):
         raise InputError(
-            f"the saved classifier contains {untrusted}, and only types of scikit-learn that are known to be safe are "
+            f"the saved classifier contains {untrusted}, but only types of scikit-learn that are known to be safe are "
             "loaded; do not trust the source of the file"
         )
     classifier = skops.loads(data, trusted=list(TRUSTED_TYPES))
@@ -78,11 +79,9 @@ def _import_skops(action: str) -> Any:
 
 
 def check_trees(estimator: Any) -> None:
-    """Reject an estimator that contains an invalid tree at any depth."""
+    """Reject an estimator that contains an invalid decision tree, also nested."""
     if not all(map(_is_valid, _walk(estimator))):
-        raise InputError(
-            "the saved classifier contains a decision tree that no fit can produce; do not trust the source of the file"
-        )
+        raise InputError("the saved classifier contains an invalid decision tree; do not trust the source of the file")
 
 
 def _walk(value: Any) -> Iterator[Any]:

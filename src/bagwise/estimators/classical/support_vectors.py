@@ -1,10 +1,10 @@
-"""The support vector machine of instances behind mi-SVM and MI-SVM.
+"""The instance-level support vector machine of mi-SVM and MI-SVM.
 
     score(bag) = maxₖ f(xₖ)        f(x) = Σⱼ cⱼ k(x, zⱼ) + b
 
 The two methods differ only in their latent variables: the labels of the instances, or the witness of each positive bag.
-Both have one slack per negative instance. The witness of a bag, the instance of maximum score, has all the weight;
-witnesses of equal score share it.
+Both have one slack variable per negative instance. The witness of a bag is its instance of maximum score. It has all
+the weight; witnesses with equal scores share it equally.
 """
 
 import warnings
@@ -18,25 +18,25 @@ from sklearn.utils import compute_class_weight
 from bagwise.arguments import check_real_number, check_whole_number
 from bagwise.bags import Bags
 from bagwise.errors import InputError
-from bagwise.estimators.classical.alternation import LatentVariables, alternate
+from bagwise.estimators.classical.alternation import LatentVariables, minimize_alternately
 from bagwise.estimators.classical.base import FittedState
 from bagwise.estimators.classical.hyperplanes import ExactSpace, KernelExpansion, NystromSpace, Space, build_kernel
 from bagwise.nn import Purpose, make_generator, segment_expand, segment_max, segment_sum
 from bagwise.training import array_to_tensor
 
-TIE = 1e-10  # relative: scores this close differ only by rounding
+TIE = 1e-10  # relative difference below which scores are considered equal
 
 
 @dataclass(frozen=True)
 class SupportVectors(FittedState):
-    """The fitted state: the decision function of instances, and the course of the fit."""
+    """The fitted state: the decision function of instances, and the objectives of the fit."""
 
     function: KernelExpansion
     objectives: np.ndarray  # after each fit of a plane
     converged: bool
 
     def instance_scores(self, bags: Bags) -> np.ndarray:
-        """Score each instance: (n_instances, 1)."""
+        """Compute the scores of instances, of shape (n_instances, 1)."""
         return self.function(bags.instances)[:, None]
 
     def scores(self, bags: Bags) -> np.ndarray:
@@ -53,10 +53,10 @@ def fit_support_vectors(estimator: Any, rows: np.ndarray, latent: LatentVariable
     """Fit the decision function of MiSVM or MISVM by alternating minimisation; warn if it does not converge."""
     max_fits = check_whole_number("max_iterations", estimator.max_iterations, minimum=1)
     space = _make_space(estimator, rows, seed)
-    descent = alternate(space, latent, max_fits)
+    descent = minimize_alternately(space, latent, max_fits)
     if not descent.converged:
         warnings.warn(
-            f"{type(estimator).__name__} did not converge after {max_fits} fits of a plane; increase max_iterations",
+            f"{type(estimator).__name__} did not converge after {max_fits} iterations; increase max_iterations",
             ConvergenceWarning,
             stacklevel=4,
         )
@@ -72,7 +72,7 @@ def _make_space(estimator: Any, rows: np.ndarray, seed: int) -> Space:
 
 
 def compute_costs(C: Any, class_weight: Any, classes: np.ndarray, positive: np.ndarray) -> np.ndarray:
-    """Compute the cost of an error at each point, by the class of its bag.
+    """Compute the cost of an error at each point: C · weight of the class of its bag.
 
     >>> compute_costs(2.0, {"no": 1, "yes": 3}, np.array(["no", "yes"]), np.array([True, False]))
     array([6., 2.])

@@ -1,7 +1,7 @@
-"""The base class of the methods that fit a scikit-learn classifier to rows computed from bags.
+"""The base class of methods that fit a scikit-learn classifier to rows computed from bags.
 
-Probabilities are those of the classifier. For a classifier without ``predict_proba`` the decision function is taken
-as log-odds; for better probabilities wrap it in ``CalibratedClassifierCV``.
+Probabilities are those of the classifier. If the classifier has no ``predict_proba``, its decision function is used as
+log-odds; for calibrated probabilities, wrap it in ``CalibratedClassifierCV``.
 """
 
 from abc import abstractmethod
@@ -32,12 +32,12 @@ from bagwise.targets import Likelihood, clip_log, make_likelihood
 
 
 class LearnedClassifier(FittedState):
-    """Abstract base class of the fitted states: a fitted classifier, and how rows are computed from bags."""
+    """Abstract base class of fitted states: a fitted classifier, and the computation of its rows from bags."""
 
     classifier: Any
 
     def classifier_scores(self, rows: np.ndarray) -> np.ndarray:
-        """Score rows: (n_rows, n_scores), one score for two classes, else one per class."""
+        """Compute scores of shape (n_rows, n_scores): one score for two classes, else one per class."""
         likelihood = make_likelihood(len(self.classifier.classes_))
         if not hasattr(self.classifier, "predict_proba"):
             return self.classifier.decision_function(rows).reshape(len(rows), likelihood.n_scores)
@@ -45,23 +45,24 @@ class LearnedClassifier(FittedState):
 
 
 class WrappingEstimator(BagEstimator):
-    """Abstract base class of the methods that fit a scikit-learn classifier to rows computed from bags.
+    """Abstract base class of methods that fit a scikit-learn classifier to rows computed from bags.
 
     Parameters
     ----------
     estimator : classifier or None, default=None
-        A scikit-learn classifier; None uses ``ExtraTreesClassifier()``.
+        A scikit-learn classifier; None means ``ExtraTreesClassifier()``.
     standardize : bool, default=True
-        Scale each feature (or channel) to the mean and standard deviation of the training instances.
+        Standardise each feature (or channel) by the mean and standard deviation of the training instances.
     random_state : int, RandomState or None, default=None
-        An int makes every fit the same; it seeds the classifier wherever the classifier has no seed of its own.
+        Random seed; pass an int for reproducible results. Every ``random_state`` of the classifier that is None is set
+        to a seed derived from it.
 
     Attributes
     ----------
     learned_ : LearnedClassifier
-        The fitted classifier, ``learned_.classifier``, and its input.
+        The fitted state; ``learned_.classifier`` is the fitted classifier.
     scaling_ : Scaling
-        The centre and scale of each feature.
+        Centre and scale of each feature.
     """
 
     estimator: Any
@@ -71,11 +72,11 @@ class WrappingEstimator(BagEstimator):
 
     @abstractmethod
     def _learn(self, bags: Bags, targets: np.ndarray, seed: int) -> LearnedClassifier:
-        """Fit the classifier to class numbers and unlabelled bags of scaled rows, (n_instances, width) of float64."""
+        """Fit the classifier to bags of scaled float64 rows, without labels, and to class numbers."""
 
     @abstractmethod
     def _wrap(self, classifier: Any) -> LearnedClassifier:
-        """Return the fitted state with a fitted classifier."""
+        """Return the fitted state of a fitted classifier."""
 
     def fit(self, X: BagsLike, y: npt.ArrayLike | None = None) -> "WrappingEstimator":
         """Fit the classifier.
@@ -83,12 +84,14 @@ class WrappingEstimator(BagEstimator):
         Parameters
         ----------
         X : Bags, list of array-like, or array-like of shape (n_bags, n_features)
+            Training bags.
         y : array-like of shape (n_bags,)
             One label per bag.
 
         Returns
         -------
         WrappingEstimator
+            The estimator itself.
         """
         bags, targets = self._check_training_input(X, y)
         check_bool("standardize", self.standardize)
@@ -97,7 +100,18 @@ class WrappingEstimator(BagEstimator):
         return self
 
     def decision_function(self, X: BagsLike) -> np.ndarray:
-        """Compute scores: (n_bags,) for two classes, else (n_bags, n_classes)."""
+        """Compute the scores of bags.
+
+        Parameters
+        ----------
+        X : Bags, list of array-like, or array-like of shape (n_bags, n_features)
+            Bags to score.
+
+        Returns
+        -------
+        ndarray of shape (n_bags,) or (n_bags, n_classes)
+            One score per bag for two classes, else one score per class.
+        """
         scores = self._compute_scores(X)
         return self.likelihood_.decisions(scores)
 
@@ -114,7 +128,7 @@ class WrappingEstimator(BagEstimator):
         return self.learned_.scores(scale_bags(bags, self.scaling_))
 
     def _fit_classifier(self, rows: np.ndarray, targets: np.ndarray, seed: int) -> Any:
-        """Fit a copy of the classifier, seeded wherever it has no seed."""
+        """Fit a copy of the classifier, in which every ``random_state`` that is None is set to a seed."""
         template = ExtraTreesClassifier() if self.estimator is None else self.estimator
         _check_classifier(template)
         classifier = clone(template)
@@ -133,7 +147,7 @@ class WrappingEstimator(BagEstimator):
 
 
 def compute_scores(probabilities: np.ndarray, likelihood: Likelihood) -> np.ndarray:
-    """Return the scores that have these probabilities."""
+    """Return the scores that correspond to probabilities."""
     return likelihood.scores(clip_log(probabilities)).numpy()
 
 
@@ -147,7 +161,7 @@ def _check_classifier(classifier: Any) -> None:
     shapes = [value for name, value in classifier.get_params().items() if name.endswith("decision_function_shape")]
     if "ovo" in shapes:
         raise InputError(
-            "the classifier has decision_function_shape='ovo', a score per pair of classes; "
+            "the classifier has decision_function_shape='ovo', which gives one score per pair of classes; "
             "set decision_function_shape='ovr'"
         )
 

@@ -17,30 +17,30 @@ from bagwise.nn import Purpose, random_integer
 
 
 class Adjusted(DelegatingEstimator):
-    """An estimator whose probabilities and decision are adjusted on a held-out share of the training bags.
+    """An estimator whose probabilities and decision threshold are adjusted on held-out training bags.
 
-        p′ ∝ p^(1/T)        positive where p′ > t
+        p′ ∝ p^(1/T)        positive if p′ > t
 
     The temperature T maximises the likelihood of the held-out bags (Guo, Pleiss, Sun & Weinberger, *On calibration of
-    modern neural networks*, ICML 2017); the threshold t maximises recall + specificity on them.
+    modern neural networks*, ICML 2017). The threshold t maximises recall + specificity on the same bags.
 
     Parameters
     ----------
     estimator : BagEstimator or None, default=None
-        Any estimator of bags; None uses ``PooledClassifier()``.
+        Any bag estimator; None means ``PooledClassifier()``.
     temperature : bool, default=True
-        Calibrate the probabilities by a temperature.
+        Whether to calibrate the probabilities by a temperature.
     threshold : bool, default=False
-        Decide between two classes at a learned probability instead of 0.5.
+        Whether to learn the decision threshold between two classes, instead of 0.5.
     share : float, default=0.25
-        Share of the training bags that is held out to learn both.
+        Share of the training bags that is held out to learn temperature and threshold.
     random_state : int, RandomState or None, default=None
-        An int makes every fit the same.
+        Random seed; pass an int for reproducible results.
 
     Attributes
     ----------
     model_ : BagEstimator
-        The copy of ``estimator`` fitted to the remaining bags.
+        The copy of ``estimator``, fitted to the bags that are not held out.
     adjustment_ : Adjustment
         The learned temperature and threshold.
 
@@ -70,17 +70,19 @@ class Adjusted(DelegatingEstimator):
         self.random_state = random_state
 
     def fit(self, X: BagsLike, y: npt.ArrayLike | None = None) -> "Adjusted":
-        """Fit the estimator to a part of the bags and the adjustment to the rest.
+        """Fit the estimator to a part of the bags, and the adjustment to the rest.
 
         Parameters
         ----------
         X : Bags, list of array-like, or array-like of shape (n_bags, n_features)
+            Training bags.
         y : array-like of shape (n_bags,)
             One label per bag.
 
         Returns
         -------
         Adjusted
+            The estimator itself.
         """
         bags, targets = self._check_training_input(X, y)
         check_real_number("share", self.share, above=0, below=1)

@@ -1,4 +1,4 @@
-"""Helpers that all meta-estimators share, and the base class of those that delegate to one fitted estimator."""
+"""Functions for all meta-estimators, and the base class of meta-estimators that delegate to one fitted estimator."""
 
 from typing import Any
 
@@ -18,12 +18,12 @@ COMMON_ATTRIBUTES = ("classes_", "instance_shape_", "n_features_in_", "extractor
 
 
 def get_single_estimator(estimator: Any) -> dict[str, Any]:
-    """Return the parameter ``estimator`` by its name in messages; None is replaced by PooledClassifier()."""
+    """Return the parameter ``estimator`` in a dict, by its name in messages; None means ``PooledClassifier()``."""
     return {"estimator": PooledClassifier() if estimator is None else estimator}
 
 
 def get_named_estimators(estimators: Any) -> dict[str, Any]:
-    """Return the members of the parameter ``estimators`` by their names in messages."""
+    """Return the estimators of the parameter ``estimators`` in a dict, by their names in messages."""
     if not isinstance(estimators, dict) or not estimators:
         raise InputError(
             f"estimators is {describe_value(estimators)}; it must be a dict of named estimators, e.g. "
@@ -33,16 +33,14 @@ def get_named_estimators(estimators: Any) -> dict[str, Any]:
 
 
 def check_estimators(estimators: dict[str, Any]) -> list[BagEstimator]:
-    """Return the estimators if all of them are estimators of bags."""
+    """Return the estimators as a list; reject values that are not bag estimators."""
     for name, estimator in estimators.items():
         if not isinstance(estimator, BagEstimator):
-            raise InputError(
-                f"{name} is {describe_value(estimator)}; it must be an estimator of bags, e.g. BagClassifier()"
-            )
+            raise InputError(f"{name} is {describe_value(estimator)}; it must be a bag estimator, e.g. BagClassifier()")
     return list(estimators.values())
 
 
-def support_many_classes(estimators: dict[str, Any]) -> bool:
+def supports_multiclass(estimators: dict[str, Any]) -> bool:
     """Return whether every estimator supports more than two classes."""
     return all(get_tags(estimator).classifier_tags.multi_class for estimator in estimators.values())
 
@@ -55,7 +53,7 @@ def can_score_instances(meta_estimator: Any) -> bool:
 def restore_member(
     meta_estimator: BagEstimator, member: BagEstimator, seed: int, metadata: dict[str, Any], tensors: dict[str, Tensor]
 ) -> None:
-    """Set the attributes that a member shares with its meta-estimator, then its own fitted state."""
+    """Set the attributes that a member shares with its meta-estimator, then restore its own fitted state."""
     for name in COMMON_ATTRIBUTES:
         setattr(member, name, getattr(meta_estimator, name))
     member.likelihood_ = member._make_likelihood(len(meta_estimator.classes_))
@@ -64,12 +62,12 @@ def restore_member(
 
 
 class DelegatingEstimator(BagEstimator):
-    """Abstract base class of the meta-estimators that fit one estimator and delegate predictions to it.
+    """Abstract base class of meta-estimators that fit one estimator and delegate predictions to it.
 
     Parameters
     ----------
     estimator : BagEstimator or None, default=None
-        Any estimator of bags; None uses ``PooledClassifier()``.
+        Any bag estimator; None means ``PooledClassifier()``.
 
     Attributes
     ----------
@@ -97,26 +95,48 @@ class DelegatingEstimator(BagEstimator):
         return self.model_.predict_with_weights(bags)
 
     def decision_function(self, X: BagsLike) -> np.ndarray:
-        """Compute the scores of the fitted estimator: (n_bags,) for two classes, else (n_bags, n_classes)."""
+        """Compute the scores of the fitted estimator.
+
+        Parameters
+        ----------
+        X : Bags, list of array-like, or array-like of shape (n_bags, n_features)
+            Bags to score.
+
+        Returns
+        -------
+        ndarray of shape (n_bags,) or (n_bags, n_classes)
+            One score per bag for two classes, else one score per class.
+        """
         bags = self._check_bags(X)
         return self.model_.decision_function(bags)
 
     @available_if(can_score_instances)
     def score_instances(self, X: BagsLike) -> np.ndarray:
-        """Score each instance by the fitted estimator: (n_instances,) for two classes."""
+        """Score each instance by the fitted estimator.
+
+        Parameters
+        ----------
+        X : Bags, list of array-like, or array-like of shape (n_bags, n_features)
+            Bags whose instances are scored.
+
+        Returns
+        -------
+        ndarray of shape (n_instances,) or (n_instances, n_classes)
+            One score per instance for two classes, else one score per class.
+        """
         bags = self._check_bags(X)
         return self.model_.score_instances(bags)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = support_many_classes(self._get_estimators())
+        tags.classifier_tags.multi_class = supports_multiclass(self._get_estimators())
         return tags
 
     def _get_estimators(self) -> dict[str, Any]:
         return get_single_estimator(self.estimator)
 
     def _copy_estimator(self, **parameters: Any) -> Any:
-        """Copy the estimator with other parameters, and with the seed of this fit if it has none."""
+        """Copy the estimator with other parameters; if its ``random_state`` is None, use the seed of this fit."""
         (template,) = check_estimators(self._get_estimators())
         seed = {"random_state": self.seed_} if template.get_params().get("random_state", 0) is None else {}
         return clone(template).set_params(**seed, **parameters)

@@ -1,8 +1,8 @@
-"""A committee: several methods fitted to the same bags, with equal weights.
+"""A committee: several methods fitted to the same bags, whose predictions are averaged with equal weights.
 
-Methods of different families make errors on different bags, and which one suits a data set is not known beforehand.
-The default members were chosen on three data sets that are not in Table 1; experiments/committee/notes.md describes
-how, and the result.
+Methods of different families make errors on different bags, and it is not known in advance which method suits a data
+set. The default members were chosen on three data sets that are not in Table 1 of the paper; see
+experiments/committee/notes.md for the procedure and the results.
 """
 
 from typing import Any
@@ -15,13 +15,13 @@ from bagwise.estimators.classical.mi_graph import MiGraph
 from bagwise.estimators.classical.minimax_kernel import MinimaxKernel
 from bagwise.estimators.meta.base import check_estimators, get_named_estimators
 from bagwise.estimators.meta.selected import Selected
-from bagwise.estimators.meta.soft_vote import Voting
+from bagwise.estimators.meta.voting import Voting
 from bagwise.estimators.network import BagClassifier
 from bagwise.estimators.validation import BagsLike
 from bagwise.training import use_one_thread
 
 SCALINGS = {"standardize": [True, False]}
-NETWORK: dict[str, Any] = {  # for the classical data sets; the most frequent values of the paper's appendix
+NETWORK: dict[str, Any] = {  # for the classical data sets: the most frequent values in the paper's appendix
     "attention_width": 64,
     "epochs": 100,
     "optimizer": "sgd",
@@ -33,16 +33,16 @@ NETWORK: dict[str, Any] = {  # for the classical data sets; the most frequent va
 
 
 class Committee(Voting):
-    """Different estimators of bags whose probabilities and weights are averaged with equal weights.
+    """Several bag estimators whose probabilities and instance weights are averaged with equal weights.
 
         p = 1/n Σₘ pₘ        a = 1/n Σₘ aₘ
 
     Parameters
     ----------
     estimators : dict of BagEstimator or None, default=None
-        The members by name; None uses minimax kernel, mi-Graph, miFV and gated attention.
+        The members by name; None means minimax kernel, mi-Graph, miFV and gated attention.
     random_state : int, RandomState or None, default=None
-        An int makes every fit the same; the seed of each member is derived from it.
+        Random seed; pass an int for reproducible results. The seed of each member is derived from it.
 
     Attributes
     ----------
@@ -69,12 +69,14 @@ class Committee(Voting):
         Parameters
         ----------
         X : Bags, list of array-like, or array-like of shape (n_bags, n_features)
+            Training bags.
         y : array-like of shape (n_bags,)
             One label per bag.
 
         Returns
         -------
         Committee
+            The estimator itself.
         """
         bags, targets = self._check_training_input(X, y)
         members = self._copy_with_seeds(check_estimators(self._get_estimators()))
@@ -87,7 +89,7 @@ class Committee(Voting):
 
 
 def make_default_members() -> dict[str, BagEstimator]:
-    """Make the default members; the kernels select whether to standardise the features."""
+    """Return new default members; those with kernels select whether to standardise the features."""
     return {
         "minimax kernel": Selected(MinimaxKernel(), SCALINGS),
         "mi-Graph": Selected(MiGraph(), SCALINGS),

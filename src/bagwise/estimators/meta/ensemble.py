@@ -1,6 +1,6 @@
-"""An ensemble: one method fitted to the same bags with several seeds, its predictions averaged.
+"""An ensemble: one method fitted to the same bags with several seeds, whose predictions are averaged.
 
-The spread measures how much of a prediction is due to the seed, not how certain the method is.
+The spread measures how much the predictions depend on the seed, not how certain they are.
 """
 
 from typing import Any
@@ -15,27 +15,27 @@ from bagwise.arguments import check_whole_number
 from bagwise.bags import Bags
 from bagwise.estimators.base import BagEstimator, RandomState
 from bagwise.estimators.meta.base import check_estimators, get_single_estimator
-from bagwise.estimators.meta.soft_vote import Voting
+from bagwise.estimators.meta.voting import Voting
 from bagwise.estimators.network import BagClassifier
 from bagwise.estimators.validation import BagsLike
 from bagwise.training import use_one_thread
 
 
 class Ensemble(Voting):
-    """Several copies of an estimator of bags that differ in their seed; their predictions are averaged.
+    """Several copies of a bag estimator with different seeds, whose predictions are averaged.
 
         p = 1/n Σₘ pₘ        a = 1/n Σₘ aₘ
 
     Parameters
     ----------
     estimator : BagEstimator or None, default=None
-        Any estimator of bags; None uses ``PooledClassifier()``.
+        Any bag estimator; None means ``PooledClassifier()``.
     n : int, default=5
         Number of copies.
     workers : int, default=1
         Number of copies fitted in parallel; results do not depend on it.
     random_state : int, RandomState or None, default=None
-        An int makes every fit the same; the seed of each copy is derived from it.
+        Random seed; pass an int for reproducible results. The seed of each copy is derived from it.
 
     Attributes
     ----------
@@ -69,12 +69,14 @@ class Ensemble(Voting):
         Parameters
         ----------
         X : Bags, list of array-like, or array-like of shape (n_bags, n_features)
+            Training bags.
         y : array-like of shape (n_bags,)
             One label per bag.
 
         Returns
         -------
         Ensemble
+            The estimator itself.
         """
         bags, targets = self._check_training_input(X, y)
         n = check_whole_number("n", self.n, minimum=1)
@@ -91,15 +93,15 @@ class Ensemble(Voting):
 
 
 def _fit_member(member: BagEstimator, bags: Bags, y: np.ndarray) -> BagEstimator:
-    torch.set_num_threads(1)  # again, because a new thread starts with as many as the machine has cores
+    torch.set_num_threads(1)  # again, because a new thread starts with the default number of threads
     return member.fit(bags, y)
 
 
 def _configure_parallel(member: BagEstimator, workers: int) -> Any:
-    """Configure threads, which share the bags, for members that do not interfere with each other; else processes.
+    """Use threads, which share the bags in memory, for networks without custom modules, and processes otherwise.
 
-    Custom modules draw from the global generator of torch, and scikit-learn holds the global interpreter lock: both
-    need processes.
+    Custom modules may use the global random generator of torch, and scikit-learn holds the global interpreter lock, so
+    both need separate processes.
     """
     has_custom_module = any(isinstance(value, nn.Module) for value in member.get_params().values())
     if isinstance(member, BagClassifier) and not has_custom_module:

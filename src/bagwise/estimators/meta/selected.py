@@ -1,4 +1,4 @@
-"""A meta-estimator that selects parameters on folds of the training bags (nested selection): no test bag is used."""
+"""A meta-estimator that selects parameters by cross-validation within the training bags (nested cross-validation)."""
 
 from typing import Any
 
@@ -19,25 +19,26 @@ from bagwise.estimators.validation import BagsLike
 from bagwise.nn import Purpose, random_integer
 from bagwise.targets import clip_log
 
-Folds = list[tuple[np.ndarray, np.ndarray]]  # of each fold: training rows, held-out rows
+Folds = list[tuple[np.ndarray, np.ndarray]]  # per fold: indices of the training bags and of the held-out bags
 
 
 class Selected(DelegatingEstimator):
-    """An estimator whose parameters are selected from a grid, on folds of the training bags.
+    """An estimator whose parameters are selected from a grid by cross-validation within the training bags.
 
-    For each setting of the grid the estimator is fitted on the folds and evaluated on the held-out bags by mean error +
-    mean loss, the criterion by which the paper chooses its epoch. The best setting is then fitted on all training bags.
+    For each setting of the grid, the estimator is fitted on the folds, and evaluated on the held-out bags by mean error
+    + mean loss, the criterion by which the paper chooses the epoch. The best setting is then fitted to all training
+    bags. Test bags are not used.
 
     Parameters
     ----------
     estimator : BagEstimator or None, default=None
-        Any estimator of bags; None uses ``PooledClassifier()``.
+        Any bag estimator; None means ``PooledClassifier()``.
     grid : dict of lists or None, default=None
-        The values to try for each parameter; every combination is tried. None tries the estimator as it is.
+        Values to try for each parameter; every combination is tried. None uses the estimator unchanged.
     folds : int, default=3
-        Number of folds, stratified by class; groups of bags stay together.
+        Number of folds, stratified by class; bags of a group stay together.
     random_state : int, RandomState or None, default=None
-        An int makes every fit the same.
+        Random seed; pass an int for reproducible results.
 
     Attributes
     ----------
@@ -71,17 +72,19 @@ class Selected(DelegatingEstimator):
         self.random_state = random_state
 
     def fit(self, X: BagsLike, y: npt.ArrayLike | None = None) -> "Selected":
-        """Select the parameters on folds of the bags, then fit to all of them.
+        """Select the parameters by cross-validation, then fit the estimator to all bags.
 
         Parameters
         ----------
         X : Bags, list of array-like, or array-like of shape (n_bags, n_features)
+            Training bags.
         y : array-like of shape (n_bags,)
             One label per bag.
 
         Returns
         -------
         Selected
+            The estimator itself.
         """
         bags, targets = self._check_training_input(X, y)
         self.best_: dict[str, Any] = {}
@@ -93,7 +96,18 @@ class Selected(DelegatingEstimator):
         return self
 
     def checked(self) -> "Selected":
-        """Return the estimator itself if the grid is valid: known parameters, each with a list of values."""
+        """Return the estimator itself after checking the grid.
+
+        Returns
+        -------
+        Selected
+            The estimator itself.
+
+        Raises
+        ------
+        InputError
+            If the grid has an unknown parameter, or a parameter without a list of values.
+        """
         trial = clone(self)
         trial.best_, trial.seed_ = {}, 0
         trial._list_settings()
@@ -119,7 +133,7 @@ class Selected(DelegatingEstimator):
         return random_integer(self.seed_, Purpose.SPLIT, 5)
 
     def _compute_criterion(self, setting: dict[str, Any], bags: Bags, targets: np.ndarray, folds: Folds) -> float:
-        """Compute the mean error + mean loss of the held-out bags."""
+        """Compute mean error + mean loss over the held-out bags of all folds."""
         losses, errors = [], []
         for training, held_out in folds:
             model = self._copy_estimator(**setting).fit(bags[training], self.classes_[targets[training]])
@@ -143,9 +157,10 @@ class Selected(DelegatingEstimator):
 
 
 def make_inner_folds(targets: np.ndarray, groups: np.ndarray | None, folds: Any, seed: int) -> Folds:
-    """Make folds whose training bags hold every class.
+    """Return stratified folds whose training bags include every class.
 
-    There are fewer folds than requested if a class or the groups are too few; folds that lack a class are left out.
+    There are fewer folds than requested if a class has fewer bags, or if there are fewer groups. Folds whose training
+    bags lack a class are omitted.
     """
     n_folds = _limit_folds(targets, groups, check_whole_number("folds", folds, minimum=2))
     candidates = make_stratified_folds(targets, groups, n_folds, seed)
@@ -153,9 +168,7 @@ def make_inner_folds(targets: np.ndarray, groups: np.ndarray | None, folds: Any,
         (training, held_out) for training, held_out in candidates if len(np.setdiff1d(targets, targets[training])) == 0
     ]
     if not complete:
-        raise InputError(
-            "no fold of the training bags leaves a bag of every class to train on; add bags, or use more groups"
-        )
+        raise InputError("in every fold, the training bags lack a class; add bags, or use more groups")
     return complete
 
 
@@ -164,5 +177,5 @@ def _limit_folds(targets: np.ndarray, groups: np.ndarray | None, requested: int)
     n_groups = len(targets) if groups is None else len(np.unique(groups))
     if min(rarest, n_groups) < 2:
         reason = "a class has only one training bag" if rarest < 2 else "all training bags belong to one group"
-        raise InputError(f"{reason}, so that no bags can be held out for the selection; add bags or groups")
+        raise InputError(f"{reason}, so no bags can be held out for the selection; add bags or groups")
     return min(requested, rarest, n_groups)

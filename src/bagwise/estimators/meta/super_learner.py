@@ -18,41 +18,42 @@ from bagwise.estimators.classical.pooled import PooledClassifier
 from bagwise.estimators.meta.base import check_estimators, get_named_estimators
 from bagwise.estimators.meta.committee import NETWORK, SCALINGS, make_default_members
 from bagwise.estimators.meta.selected import Folds, Selected, make_inner_folds
-from bagwise.estimators.meta.soft_vote import Voting
+from bagwise.estimators.meta.voting import Voting
 from bagwise.estimators.network import BagClassifier
 from bagwise.estimators.validation import BagsLike
 from bagwise.nn import Purpose, random_integer
 from bagwise.training import use_one_thread
 
-MIN_WEIGHT = 0.01  # members below it are dropped
-MIN_PROBABILITY = 1e-12  # so that one bag predicted with certainty and wrong does not exclude a member
+MIN_WEIGHT = 0.01  # candidates with a smaller weight are dropped
+MIN_PROBABILITY = 1e-12  # so that a single wrong prediction of probability 0 does not exclude a candidate
 MAX_STEPS, TOLERANCE = 10_000, 1e-9  # of expectation maximisation
-SUM_TOLERANCE = 1e-6  # of the weights of a saved model, for rounding
+SUM_TOLERANCE = 1e-6  # rounding error allowed in the sum of the saved weights
 
 
 class SuperLearner(Voting):
-    """Different estimators of bags whose probabilities and weights are averaged by learned ensemble weights.
+    """Several bag estimators whose probabilities and instance weights are averaged with learned ensemble weights.
 
         p = Σₘ vₘ pₘ        v = argmax Σᵢ log Σₘ vₘ pₘ(yᵢ | Xᵢ)        vₘ ≥ 0, Σ v = 1
 
-    Each pₘ(yᵢ | Xᵢ) is predicted by a copy that was fitted without bag i, on folds of the training bags (van der Laan,
-    Polley & Hubbard, *Super learner*, Statistical Applications in Genetics and Molecular Biology 6, 2007). Members with
-    a weight below 0.01 are dropped. Fitting takes as long as folds + 1 fits of every estimator.
+    Each pₘ(yᵢ | Xᵢ) is predicted by a copy that was fitted without bag i, by cross-validation within the training bags
+    (van der Laan, Polley & Hubbard, *Super learner*, Statistical Applications in Genetics and Molecular Biology 6,
+    2007). Candidates with a weight below 0.01 are dropped. Every candidate is fitted once per fold, and every member is
+    also fitted to all bags.
 
     Parameters
     ----------
     estimators : dict of BagEstimator or None, default=None
-        The candidates by name; None uses minimax kernel, mi-Graph, MI-Kernel, miFV, miVLAD, attention, gated attention,
-        extra trees and naive.
+        The candidates by name; None means minimax kernel, mi-Graph, MI-Kernel, miFV, miVLAD, attention, gated
+        attention, extra trees and naive.
     folds : int, default=5
-        Number of folds of the training bags on which the ensemble weights are learned; groups of bags stay together.
+        Number of cross-validation folds for learning the ensemble weights; bags of a group stay together.
     random_state : int, RandomState or None, default=None
-        An int makes every fit the same; the seed of each member is derived from it.
+        Random seed; pass an int for reproducible results. The seed of each member is derived from it.
 
     Attributes
     ----------
-    weight_by_name_ : dict of float
-        The ensemble weight of each candidate, 0 for those that were dropped.
+    weight_by_name_ : dict of str to float
+        The ensemble weight of each candidate; 0 if it was dropped.
     members_ : list of BagEstimator
         The candidates with a positive weight, fitted to all bags.
     member_weights_ : ndarray of shape (n_members,)
@@ -82,17 +83,19 @@ class SuperLearner(Voting):
         self.random_state = random_state
 
     def fit(self, X: BagsLike, y: npt.ArrayLike | None = None) -> "SuperLearner":
-        """Learn the ensemble weights on folds of the bags, then fit the members to all of them.
+        """Learn the ensemble weights by cross-validation, then fit the members to all bags.
 
         Parameters
         ----------
         X : Bags, list of array-like, or array-like of shape (n_bags, n_features)
+            Training bags.
         y : array-like of shape (n_bags,)
             One label per bag.
 
         Returns
         -------
         SuperLearner
+            The estimator itself.
         """
         bags, targets = self._check_training_input(X, y)
         candidates = self._copy_with_seeds(check_estimators(self._get_estimators()))
@@ -108,7 +111,7 @@ class SuperLearner(Voting):
     def _predict_held_out(
         self, candidates: list[BagEstimator], bags: Bags, targets: np.ndarray, folds: Folds
     ) -> np.ndarray:
-        """Predict the probability of the true class by copies fitted without the bag: (n_candidates, n_held_out)."""
+        """Predict the true class of held-out bags: probabilities of shape (n_candidates, n_held_out)."""
 
         def predict_fold(candidate: BagEstimator, training: np.ndarray, held_out: np.ndarray) -> np.ndarray:
             copy = clone(candidate).fit(bags[training], self.classes_[targets[training]])
@@ -145,7 +148,7 @@ class SuperLearner(Voting):
 
 
 def make_default_library() -> dict[str, BagEstimator]:
-    """Make the nine methods from which the committee was chosen (experiments/committee/choose.py)."""
+    """Return the nine candidates from which the committee was chosen (experiments/committee/choose.py)."""
     return {
         **make_default_members(),
         "MI-Kernel": Selected(MIKernel(), SCALINGS),
@@ -157,7 +160,7 @@ def make_default_library() -> dict[str, BagEstimator]:
 
 
 def learn_member_weights(probabilities: np.ndarray) -> np.ndarray:
-    """Learn the ensemble weights of maximum likelihood; those below ``MIN_WEIGHT`` are set to zero.
+    """Learn the ensemble weights by maximum likelihood; weights below ``MIN_WEIGHT`` are set to zero.
 
     The problem is convex. It is solved by expectation maximisation, which never decreases the likelihood:
 
@@ -166,7 +169,7 @@ def learn_member_weights(probabilities: np.ndarray) -> np.ndarray:
     Parameters
     ----------
     probabilities : ndarray of shape (n_candidates, n_bags)
-        The probability that each candidate gave to the true class of each bag.
+        The probability that each candidate predicted for the true class of each bag.
 
     Returns
     -------

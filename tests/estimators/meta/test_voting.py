@@ -78,12 +78,12 @@ def test_decision_function_returns_the_log_odds_of_the_average(voting):
     np.testing.assert_allclose(1 / (1 + np.exp(-decisions)), voting.predict_proba(TEST)[:, 1], atol=1e-10)
 
 
-def test_decision_threshold_is_the_average_of_the_members(voting):
+def test_decision_threshold_is_the_average_over_the_members(voting):
     thresholds = [member.decision_threshold for member in voting.members_]
     assert voting.decision_threshold == pytest.approx(sum(thresholds) / 3)
 
 
-def test_load_restores_the_members_to_the_bit(voting, tmp_path):
+def test_load_restores_the_members_bit_identically(voting, tmp_path):
     voting.save(tmp_path / "model")
     loaded = BagEstimator.load(tmp_path / "model")
     np.testing.assert_array_equal(loaded.predict_proba(TEST), voting.predict_proba(TEST))

@@ -1,4 +1,4 @@
-"""The base class of the meta-estimators that fit several members to the same bags and average their predictions.
+"""The base class of meta-estimators that fit several members to the same bags and average their predictions.
 
     p = Σₘ vₘ pₘ        a = Σₘ vₘ aₘ        spread = standard deviation over the members
 
@@ -17,28 +17,28 @@ from torch import Tensor, nn
 from bagwise.errors import InputError
 from bagwise.estimators.base import BagEstimator, BagPredictions
 from bagwise.estimators.classical.wrapped import compute_scores
-from bagwise.estimators.meta.base import can_score_instances, restore_member, support_many_classes
+from bagwise.estimators.meta.base import can_score_instances, restore_member, supports_multiclass
 from bagwise.estimators.serialization import from_plain, to_plain
 from bagwise.estimators.validation import BagsLike
 from bagwise.nn import Purpose, random_integer
 
 
 class Spread(NamedTuple):
-    """The disagreement of the members: standard deviations over them, zero where all agree."""
+    """Standard deviations over the members of an ensemble."""
 
     probabilities: np.ndarray  # (n_bags, n_classes)
     weights: np.ndarray  # (n_instances,)
 
 
 class Voting(BagEstimator):
-    """Abstract base class of the meta-estimators that average the predictions of their members.
+    """Abstract base class of meta-estimators that average the predictions of their members.
 
     Attributes
     ----------
     members_ : list of BagEstimator
         The fitted members.
     member_weights_ : ndarray of shape (n_members,) or None
-        The ensemble weights of the members, which sum to one; None for equal weights.
+        The ensemble weights of the members, which sum to one; None means equal weights.
     """
 
     members_: list[BagEstimator]
@@ -49,21 +49,23 @@ class Voting(BagEstimator):
         """Return the estimators to fit, as passed to the constructor, by their names in messages."""
 
     def average(self, values: Any) -> Any:
-        """Average values over the members, by their ensemble weights.
+        """Average values over the members, with their ensemble weights.
 
         Parameters
         ----------
         values : array-like of shape (n_members, …)
+            Values per member.
 
         Returns
         -------
         ndarray of shape (…)
+            The weighted average.
         """
         return np.average(values, axis=0, weights=self.member_weights_)
 
     @property
     def decision_threshold(self) -> float:
-        """The average of the members' thresholds, as their probabilities are averaged."""
+        """The average of the thresholds of the members, because their probabilities are averaged too."""
         return float(self.average([member.decision_threshold for member in self.members_]))
 
     def predict_proba(self, X: BagsLike) -> np.ndarray:
@@ -79,37 +81,60 @@ class Voting(BagEstimator):
         return BagPredictions(self.average(predictions.probabilities), self.average(predictions.weights))
 
     def spread(self, X: BagsLike) -> Spread:
-        """Compute the standard deviation over the members of probabilities and weights.
+        """Compute the standard deviation of probabilities and instance weights over the members.
 
         Parameters
         ----------
         X : Bags, list of array-like, or array-like of shape (n_bags, n_features)
+            Bags to predict.
 
         Returns
         -------
         Spread
-            The named tuple (probabilities, weights), of shapes (n_bags, n_classes) and (n_instances,).
+            Named tuple of ``probabilities``, of shape (n_bags, n_classes), and ``weights``, of shape (n_instances,).
         """
         predictions = self._predict_by_member(X)
         return Spread(self._compute_deviation(predictions.probabilities), self._compute_deviation(predictions.weights))
 
     def decision_function(self, X: BagsLike) -> np.ndarray:
-        """Compute the scores of the averaged probabilities: (n_bags,) for two classes, else (n_bags, n_classes)."""
+        """Compute the scores that correspond to the averaged probabilities.
+
+        Parameters
+        ----------
+        X : Bags, list of array-like, or array-like of shape (n_bags, n_features)
+            Bags to score.
+
+        Returns
+        -------
+        ndarray of shape (n_bags,) or (n_bags, n_classes)
+            One score per bag for two classes, else one score per class.
+        """
         probabilities = self.predict_proba(X)
         return self.likelihood_.decisions(compute_scores(probabilities, self.likelihood_))
 
     @available_if(can_score_instances)
     def score_instances(self, X: BagsLike) -> np.ndarray:
-        """Score each instance as a bag of its own: (n_instances,) for two classes, else (n_instances, n_classes)."""
+        """Score each instance as a bag of its own.
+
+        Parameters
+        ----------
+        X : Bags, list of array-like, or array-like of shape (n_bags, n_features)
+            Bags whose instances are scored.
+
+        Returns
+        -------
+        ndarray of shape (n_instances,) or (n_instances, n_classes)
+            One score per instance for two classes, else one score per class.
+        """
         return self.decision_function(self._check_bags(X).singletons())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = support_many_classes(self._get_estimators())
+        tags.classifier_tags.multi_class = supports_multiclass(self._get_estimators())
         return tags
 
     def _copy_with_seeds(self, estimators: Iterable[BagEstimator]) -> list[BagEstimator]:
-        """Copy estimators, each with a seed derived from its position."""
+        """Copy the estimators, each with a seed derived from its position."""
         return [
             clone(estimator).set_params(random_state=random_integer(self.seed_, Purpose.INITIALIZATION, position))
             for position, estimator in enumerate(estimators)
@@ -149,10 +174,10 @@ def _make_prefix(position: int) -> str:
 
 
 def _check_modules(member: BagEstimator) -> None:
-    """Reject custom modules, which ``load`` could not pass on to the members."""
+    """Reject members with custom modules, because ``load`` cannot pass modules to members."""
     for name, value in member.get_params().items():
         if isinstance(value, nn.Module):
             raise InputError(
                 f"the members include a {type(member).__name__} with a custom module for {name}, so they cannot be "
-                "saved together; save each of members_ separately"
+                "saved together; save each estimator in members_ separately"
             )
