@@ -34,7 +34,7 @@ COMPLEX = 0x0800
 def read_prtools(path: Path) -> Bags:
     """Read the bags of a PRTools file, with their names and with labels 0 and 1; features are not scaled."""
     columns = _read_columns(path)
-    features, classes, owners = columns.features, columns.classes, columns.bag_indices
+    features, classes, owners = columns.features, columns.classes, columns.owners
     if features.ndim != 2 or {len(classes), len(owners)} != {len(features)} or not len(features):
         raise InputError(
             f"{path}: data (shape {features.shape}), nlab ({len(classes)}) and ident.milbag ({len(owners)}) must have "
