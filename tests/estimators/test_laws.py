@@ -77,7 +77,7 @@ def fitted(request):
 
 
 def test_classes_are_all_public_estimators():
-    assert len(CLASSES) == 16
+    assert len(CLASSES) == 17
     assert {kind.__name__ for kind in CLASSES} >= REPRESENTATIVES
 
 
@@ -176,7 +176,8 @@ def test_estimator_classifies_bags_of_one_instance(kind):
         model.set_params(epochs=20, batch_size=4)
     model.fit(rows, labels)
     new_rows = generator.normal(size=(60, 4)) + 3.0 * labels[:, None]
-    assert (model.predict(new_rows) == labels).mean() >= 0.95
+    if not model.__sklearn_tags__().classifier_tags.poor_score:  # the majority baseline ignores the instances
+        assert (model.predict(new_rows) == labels).mean() >= 0.95
     np.testing.assert_array_equal(model.weigh(new_rows), 1)
 
 

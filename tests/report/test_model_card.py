@@ -121,9 +121,18 @@ def test_render_card_escapes_names(card):
 
 
 def test_render_card_states_how_the_epoch_was_chosen(card):
+    def render(**changes):
+        network = {**card["model"]["network"], **changes}
+        return render_card({**card, "model": {**card["model"], "network": network}})
+
     assert "trained to the last epoch" in render_card(card)
-    validated = render_card({**card, "protocol": {**card["protocol"], "validated": True, "best_epoch": 7}})
-    assert "the epoch (7) was chosen on validation bags" in validated
-    averaged = render_card({**card, "protocol": {**card["protocol"], "averaged_epochs": 5}})
-    assert "parameters averaged over the last 5 epochs" in averaged
-    assert "the last epoch;" not in averaged
+    assert "the epoch (7) was chosen on validation bags" in render(validated=True, best_epoch=7)
+    assert "parameters averaged over the last 5 epochs" in render(averaged_epochs=5)
+    assert "the last epoch;" not in render(averaged_epochs=5)
+
+
+def test_render_card_names_a_method_that_is_no_network(card):
+    model = {"method": "MI-SVM", "reference": "Andrews et al. 2003", "network": None}
+    page = render_card({**card, "model": model})
+    assert "- model: MI-SVM (Andrews et al. 2003), seed 1" in page
+    assert "epoch" not in page.split("## Use")[0]

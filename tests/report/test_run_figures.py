@@ -59,11 +59,21 @@ def test_render_figures_leaves_out_a_class_without_a_curve(summary):
             "Precision and recall",
             "Undefined: no test bag is positive.",
         ),
-        ("history", {}, "Learning curves", "This method is not trained in epochs."),
     ],
 )
 def test_render_figures_gives_the_reason_if_there_is_no_figure(summary, key, value, title, reason):
     assert render_by_title(summary | {key: value})[title] == (title, reason, None)
+
+
+def render_learning_curves(summary, **changes):
+    network = summary["metadata"]["network"] | changes
+    return render_by_title(summary | {"metadata": summary["metadata"] | {"network": network}})["Learning curves"]
+
+
+def test_render_figures_has_no_learning_curves_for_methods_without_epochs(summary):
+    figures = render_by_title(summary | {"metadata": summary["metadata"] | {"network": None}})
+    assert "Learning curves" not in figures
+    assert "Calibration" in figures
 
 
 @pytest.mark.parametrize(
@@ -74,12 +84,10 @@ def test_render_figures_gives_the_reason_if_there_is_no_figure(summary, key, val
     ],
 )
 def test_render_figures_states_why_an_epoch_was_kept(summary, validated, reason):
-    metadata = summary["metadata"] | {"best_epoch": 2, "validated": validated}
-    caption = render_by_title(summary | {"metadata": metadata})["Learning curves"].caption
+    caption = render_learning_curves(summary, best_epoch=2, validated=validated).caption
     assert caption == f"The parameters of epoch 2 (dashed) were kept: {reason}."
 
 
 def test_render_figures_states_that_epochs_were_averaged(summary):
-    metadata = summary["metadata"] | {"averaged_epochs": 5}
-    caption = render_by_title(summary | {"metadata": metadata})["Learning curves"].caption
+    caption = render_learning_curves(summary, averaged_epochs=5).caption
     assert caption == "The parameters are the average of the last 5 epochs."

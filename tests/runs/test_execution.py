@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -17,12 +18,13 @@ from bagwise.bags.folder import save_bags
 from bagwise.data.datasets.registry import load_dataset
 from bagwise.errors import InputError
 from bagwise.estimators.network import BagClassifier
+from bagwise.estimators.registry import METHODS
 from bagwise.evaluation.evaluation import evaluate
 from bagwise.io.csv_files import read_csv
 from bagwise.io.manifest import find_damage, hash_file
 from bagwise.parallel.ranks import Ranks
 from bagwise.runs.execution import assist_run, execute_run, lead_run
-from bagwise.runs.run import Run
+from bagwise.runs.run import Run, load_model
 from bagwise.training.loop import TrainingStopped
 from command_line import bagwise
 
@@ -47,7 +49,7 @@ def test_execute_run_writes_everything_needed_to_repeat_it(tmp_path):
     assert find_damage(tmp_path / "run") == []
     assert {path.name for path in (tmp_path / "run").iterdir()} == {
         *("parameters.json", "environment.json", "model", "history.csv", "predictions.csv", "weights.npy"),
-        *("metrics.json", "training.csv", "manifest.json"),
+        *("metrics.json", "baselines.json", "training.csv", "manifest.json"),
     }
     assert len(read_csv(tmp_path / "run" / "training.csv")) == len(run.parts().training)
     assert set(run.parameters["parameters"]) == set(BagClassifier().get_params())
@@ -65,6 +67,53 @@ def test_execute_run_writes_the_predictions_of_the_model(tmp_path):
     np.testing.assert_array_equal(model.weigh(bags), run.weights)
     assert {row["status"] for row in run.predictions} == {"predicted"}
     assert json.loads((run.folder / "metrics.json").read_text())["n_bags"] == len(bags)
+
+
+METHOD_PARAMETERS = {
+    "MI-SVM": {"calibration": 0},
+    "extra trees": {},
+    "mi-Graph": {"calibration": 0},
+    "MI-Net": {"epochs": 2},
+    "bagwise ensemble": {"estimator__epochs": 1},
+}
+
+
+@pytest.mark.parametrize("method", METHOD_PARAMETERS)
+def test_execute_run_trains_any_method(tmp_path, method):
+    run = execute_run(
+        tmp_path / "run", {"data": DATA, "method": method, "parameters": METHOD_PARAMETERS[method]}, baselines=False
+    )
+    model = load_model(run.folder)
+    assert isinstance(model, METHODS[method].kind)
+    np.testing.assert_array_equal(model.predict_proba(run.test_bags()), run.probabilities)
+    np.testing.assert_array_equal(model.weigh(run.test_bags()), run.weights)
+    assert (len(run.history) > 0) == model.supports_checkpoint
+    assert run.baselines == {}
+    again = execute_run(tmp_path / "run", {"data": DATA, "parameters": {}}, resume=True)
+    assert again.parameters == run.parameters
+
+
+def test_execute_run_starts_an_interrupted_fit_again_if_the_method_has_no_checkpoints(tmp_path, monkeypatch):
+    description = {"data": DATA, "method": "MI-SVM", "parameters": {"calibration": 0}}
+    whole = execute_run(tmp_path / "whole", description)
+    monkeypatch.setattr("bagwise.runs.execution.evaluate", Mock(side_effect=KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        execute_run(tmp_path / "run", description)
+    monkeypatch.undo()
+    with pytest.raises(InputError, match="run"):
+        Run(tmp_path / "run")
+    resumed = execute_run(tmp_path / "run", {"data": DATA, "parameters": {}}, resume=True)
+    for name in RESULTS:
+        assert hash_file(resumed.folder / name) == hash_file(whole.folder / name)
+
+
+def test_execute_run_adds_validation_bags_to_the_training_bags_of_a_method_without_epochs(tmp_path):
+    bags = load_dataset("needles", n_bags=30)
+    rows = [",train,val,test", *(f"{i},{bags.names[i]},{bags.names[10 + i]},{bags.names[20 + i]}" for i in range(10))]
+    (tmp_path / "splits.csv").write_text("\n".join(rows))
+    data = {**DATA, "splits": str(tmp_path / "splits.csv")}
+    run = execute_run(tmp_path / "run", {"data": data, "method": "extra trees", "parameters": {}}, baselines=False)
+    assert [row["use"] for row in run.training] == ["training"] * 20
 
 
 def test_execute_run_writes_labels_as_classes_of_the_model(tmp_path):

@@ -24,7 +24,7 @@ def test_describe_run_identifies_the_test_bags(image_runs, digits_run):
     first, second = (describe_run(0, name, Run(image_runs / name)) for name in ("attention", "instances"))
     other = describe_run(2, "digits", digits_run)
     assert first["test_bags"] == second["test_bags"] != other["test_bags"]
-    assert (first["pooling"], second["pooling"], second["level"]) == ("attention", "max", "instance")
+    assert (first["method"], second["method"]) == ("attention", "instance-level max")
     assert first["metrics"]["auc"] == Run(image_runs / "attention").metrics["bags"]["auc"]["value"]
 
 

@@ -36,7 +36,7 @@ def demo(
     output.print("Each bag contains about ten handwritten digits; it is positive if one of them is a nine.")
     output.print("Training uses only the labels of the bags; the model has to learn that the nines matter.\n")
     folder = run or _find_unused(Path("runs") / "demo")
-    run_training(folder, {"data": DATA, "parameters": PARAMETERS}, resume=False, output=output)
+    run_training(folder, {"data": DATA, "method": None, "parameters": PARAMETERS}, resume=False, output=output)
 
 
 def _find_unused(folder: Path) -> Path:

@@ -6,7 +6,7 @@ of ``BagClassifier``; parameters that are not given have its defaults, except fo
 
 import inspect
 import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 DATA = "data"
 PYTHON_NAMES = {"seed": "random_state"}  # command line name: name in Python, as in scikit-learn
+EXAMPLE_OPTIONS = {"--data-option": "label=active", "--method-option": "C=10"}
 BACKENDS = ("joblib", "dask")
 KINDS = {str: "a string", int: "a whole number", float: "a number", bool: "true or false"}
 
@@ -147,23 +148,48 @@ def add_parameters(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-def gather_parameters(flags: dict[str, Any], path: Path | None) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Collect the arguments of ``BagClassifier`` and the options of the data from a TOML file and flags.
+def gather_parameters(
+    flags: dict[str, Any], path: Path | None, method: str | None = None, pairs: Sequence[str] = ()
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Collect the parameters of a method and the options of the data from a TOML file, flags and NAME=VALUE pairs.
 
-    Flags take precedence over the file.
+    Flags and pairs take precedence over the file.
     """
     content = {} if path is None else _read_toml(path)
     options = content.pop(DATA, {})
     if not isinstance(options, dict):
         raise InputError(f"{path}: '{DATA}' must be a table of options for the reader of DATA; write [data]")
-    known = {**{PYTHON_NAMES.get(name, name): entry for name, entry in PARAMETERS.items()}, **PARAMETERS}
-    for name, value in content.items():
-        _check_parameter(path, name, value, known)
-    content |= {name: value for name, value in flags.items() if value is not None}
-    return {PYTHON_NAMES.get(name, name): value for name, value in content.items()}, options
+    given = {name: value for name, value in flags.items() if value is not None}
+    if method is None:
+        if pairs:
+            raise InputError(f"--method-option {pairs[0]} needs --method NAME; add it, or use the flag of a network")
+        known = {**{PYTHON_NAMES.get(name, name): entry for name, entry in PARAMETERS.items()}, **PARAMETERS}
+        for name, value in content.items():
+            _check_parameter(path, name, value, known)
+        return {PYTHON_NAMES.get(name, name): value for name, value in {**content, **given}.items()}, options
+    named = {PYTHON_NAMES.get(name, name): value for name, value in content.items()}
+    return {**named, **_name_flags(method, given), **read_options(list(pairs), "--method-option")}, options
 
 
-def read_options(pairs: list[str]) -> dict[str, Any]:
+def _name_flags(method: str, flags: dict[str, Any]) -> dict[str, Any]:
+    """Return training flags under the names that they have in a method, nested for an ensemble of networks."""
+    from bagwise.estimators import list_parameters, resolve_method_name
+
+    known = list_parameters(method)
+    named = {}
+    for flag, value in flags.items():
+        name = PYTHON_NAMES.get(flag, flag)
+        found = next((key for key in (name, f"estimator__{name}") if key in known), None)
+        if found is None:
+            raise InputError(
+                f"{resolve_method_name(method)} has no parameter for {_format_flags([flag])}, or fixes it; leave the "
+                f"flag out (its parameters are {', '.join(known) or 'none'}; set them with --method-option NAME=VALUE)"
+            )
+        named[found] = value
+    return named
+
+
+def read_options(pairs: list[str], flag: str = "--data-option") -> dict[str, Any]:
     """Parse options of the form NAME=VALUE; VALUE is a TOML value or an unquoted string.
 
     Examples
@@ -175,7 +201,7 @@ def read_options(pairs: list[str]) -> dict[str, Any]:
     for pair in pairs:
         name, equals, value = pair.partition("=")
         if not equals or not name:
-            raise InputError(f"--data-option '{pair}' is not of the form NAME=VALUE, e.g. --data-option label=active")
+            raise InputError(f"{flag} '{pair}' is not of the form NAME=VALUE, e.g. {flag} {EXAMPLE_OPTIONS[flag]}")
         try:
             options[name] = tomllib.loads(f"value = {value}")["value"]
         except tomllib.TOMLDecodeError:

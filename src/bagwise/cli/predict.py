@@ -13,12 +13,15 @@ from bagwise.cli.preflight import check_requirements
 from bagwise.errors import InputError
 from bagwise.io import check_writable
 
+AnyModel = Annotated[
+    Path, typer.Argument(metavar="RUN", help="Folder of a run, of an exported model, or of a saved model.")
+]
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")]
 
 
 @app.command(epilog="Example: bagwise evaluate runs/first")
 def evaluate(
-    run: RunFolder,
+    run: AnyModel,
     data: Annotated[
         str | None,
         typer.Argument(metavar="DATA", help="Labelled DATA to evaluate on. [default: the test bags of the run]"),
@@ -31,29 +34,30 @@ def evaluate(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Evaluate the model of a run on its test bags or other DATA."""
+    """Evaluate the model of a run on its test bags or other DATA.
+
+    A saved or exported model has no test bags, so it needs DATA.
+    """
     check_requirements(data)
     from bagwise.data import get_labels, open_source
-    from bagwise.estimators import BagEstimator
     from bagwise.evaluation import evaluate as evaluate_model
-    from bagwise.runs import Run
+    from bagwise.runs import Run, is_model_folder, load_model
 
     output = Output(quiet, as_json)
-    trained = Run(run)
-    bags = trained.test_bags() if data is None else open_source(data, **read_options(data_option or [])).prediction_bags
-    if data is not None and not ungrouped:
-        trained.check_unseen(bags, data)
-    model = BagEstimator.load(trained.folder / "model")
-    evaluation = evaluate_model(model, bags, get_labels(bags, data or "test"))
+    if data is None:
+        bags = Run(run).test_bags()
+    else:
+        bags = open_source(data, **read_options(data_option or [])).prediction_bags
+        if not ungrouped and not is_model_folder(run):
+            Run(run).check_unseen(bags, data)
+    evaluation = evaluate_model(load_model(run), bags, get_labels(bags, data or "test"))
     output.print_metrics(evaluation.metrics)
     output.print_result(evaluation.metrics)
 
 
 @app.command(epilog="Example: bagwise predict runs/first digits --out predictions.csv")
 def predict(
-    run: Annotated[
-        Path, typer.Argument(metavar="RUN", help="Folder of a run, of an exported model, or of a saved model.")
-    ],
+    run: AnyModel,
     data: Annotated[
         str,
         typer.Argument(

@@ -1,16 +1,18 @@
 """``bagwise train``: train a model on DATA and write a run folder."""
 
 import shlex
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bagwise.cli.application import app
-from bagwise.cli.interruption import handle_interruption, print_resume_hint
+from bagwise.cli.interruption import Interruption, handle_interruption, print_resume_hint
 from bagwise.cli.options import DataArgument, DataOption, add_parameters, gather_parameters, read_options
 from bagwise.cli.output import Json, Output, Quiet
 from bagwise.cli.preflight import check_requirements
+from bagwise.errors import InputError
 
 if TYPE_CHECKING:
     from bagwise.runs import Run
@@ -39,6 +41,25 @@ def train(
         typer.Option("--ungrouped", help="Allow bags of one group (patient) in both training and test. [default: no]"),
     ] = False,
     data_option: DataOption = None,
+    method: Annotated[
+        str | None,
+        typer.Option(
+            help="Any method of `bagwise compare`, such as MI-SVM or 'extra trees'. Case-sensitive: mi-SVM and MI-SVM "
+            "are different methods. [default: a network with gated attention]"
+        ),
+    ] = None,
+    method_option: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE", help="Parameter of --method, such as C=10; may be repeated. [default: none]"
+        ),
+    ] = None,
+    no_baselines: Annotated[
+        bool,
+        typer.Option(
+            "--no-baselines", help="Leave out the baselines of the report (majority, extra trees). [default: no]"
+        ),
+    ] = False,
     preset: Annotated[
         str | None,
         typer.Option(
@@ -47,7 +68,8 @@ def train(
         ),
     ] = None,
     config: Annotated[
-        Path | None, typer.Option(help="TOML file with training parameters; flags take precedence. [default: none]")
+        Path | None,
+        typer.Option(help="TOML file with the parameters of the method; flags take precedence. [default: none]"),
     ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Resume the run in RUN; start it if there is none. [default: no]")
@@ -61,11 +83,13 @@ def train(
     The folder RUN contains the model, its predictions and its metrics. Held-out bags are stratified by class, and bags
     of one group (patient) stay together.
     """
-    parameters, options = gather_parameters(flags, config)
+    parameters, options = gather_parameters(flags, config, method, method_option or [])
     check_requirements(data, test, engine=parameters.get("engine"))
     if preset is not None:
         from bagwise.estimators import get_preset
 
+        if method is not None:
+            raise InputError("--preset and --method are mutually exclusive; give one of them")
         parameters = {**get_preset(preset), **parameters}
     source = {
         "data": data,
@@ -74,32 +98,51 @@ def train(
         "splits": None if splits is None else str(splits),
         "ungrouped": ungrouped or None,
     }
-    run_training(run, {"data": source, "parameters": parameters}, resume, Output(quiet, as_json))
+    description = {"data": source, "method": method, "parameters": parameters}
+    run_training(run, description, resume, Output(quiet, as_json), baselines=not no_baselines)
 
 
-def run_training(folder: Path, description: dict[str, Any], resume: bool, output: Output) -> None:
-    """Train, write the report and print the results; an interrupted training is saved and can be resumed."""
+def run_training(
+    folder: Path, description: dict[str, Any], resume: bool, output: Output, baselines: bool = True
+) -> None:
+    """Train, write the report and print the results; an interrupted training can be resumed."""
     from bagwise.parallel import join_ranks
     from bagwise.report import write_report
     from bagwise.runs import PARAMETERS, assist_run, execute_run
     from bagwise.training import TrainingProgress, TrainingProgressBar, TrainingStopped
 
-    with handle_interruption() as interruption, join_ranks() as ranks:
+    with _handle_interruption(description["method"]) as interruption, join_ranks() as ranks:
         try:
             if not ranks.first:
                 assist_run(interruption.requested)
                 return
             progress = TrainingProgressBar() if output.is_verbose else TrainingProgress()
-            run = execute_run(folder, description, resume=resume, progress=progress, should_stop=interruption.requested)
+            run = execute_run(
+                folder,
+                description,
+                resume=resume,
+                baselines=baselines,
+                progress=progress,
+                should_stop=interruption.requested,
+            )
             report = write_report(run)
         except (TrainingStopped, KeyboardInterrupt):
-            if not (folder / PARAMETERS).exists():  # nothing was saved yet, so there is nothing to resume
+            if not (folder / PARAMETERS).exists() or not interruption.requested():  # there is nothing to resume
                 raise
             if ranks.first:
                 arguments = ["train", description["data"]["data"], str(folder), "--resume"]
                 print_resume_hint([*_make_launcher(ranks.size), *arguments])
             raise typer.Exit(interruption.exit_code) from None
     _print_run(output, run, report)
+
+
+def _handle_interruption(method: str | None) -> AbstractContextManager[Interruption]:
+    """Let a network save its state when it is interrupted; a method without checkpoints ends immediately."""
+    from bagwise.estimators import METHODS, resolve_method_name
+
+    if method is None or METHODS[resolve_method_name(method)].kind.supports_checkpoint:
+        return handle_interruption()
+    return nullcontext(Interruption())
 
 
 def _make_launcher(n_processes: int) -> list[str]:

@@ -16,6 +16,7 @@ __all__ = [
     "Ensemble",
     "FittedState",
     "MIKernel",
+    "MajorityClassifier",
     "Method",
     "MiFV",
     "MiGraph",
@@ -35,6 +36,7 @@ __all__ = [
     "encode_known_labels",
     "encode_labels",
     "get_preset",
+    "list_parameters",
     "resolve_method_name",
     "restore_attributes",
     "to_plain",
@@ -45,6 +47,7 @@ from .calibration import Adjustment
 from .classical.bag_kernels import BLOCK, compute_gram_matrix
 from .classical.base import ClassicalEstimator, FittedState
 from .classical.em_dd import EMDD
+from .classical.majority import MajorityClassifier
 from .classical.mi_fv import MiFV
 from .classical.mi_graph import MiGraph, SupportGraphs
 from .classical.mi_kernel import MIKernel, SupportSets
@@ -61,6 +64,6 @@ from .meta.selected import Selected
 from .meta.super_learner import SuperLearner
 from .meta.voting import Voting
 from .network import BagClassifier
-from .registry import METHODS, PRESETS, Method, build_method, get_preset, resolve_method_name
+from .registry import METHODS, PRESETS, Method, build_method, get_preset, list_parameters, resolve_method_name
 from .serialization import DESCRIPTION, restore_attributes, to_plain
 from .validation import BagsLike, as_bags, encode_known_labels, encode_labels

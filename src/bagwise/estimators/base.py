@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor, nn
@@ -21,7 +21,7 @@ from bagwise.arguments import check_whole_number
 from bagwise.bags import Bags, name_bag
 from bagwise.errors import InputError
 from bagwise.estimators.serialization import load_estimator, save_estimator
-from bagwise.estimators.validation import BagsLike, encode_labels, is_list_of_bags, make_singleton_bags
+from bagwise.estimators.validation import BagsLike, ValidationBags, encode_labels, is_list_of_bags, make_singleton_bags
 from bagwise.nn import make_seed
 from bagwise.targets import DEFAULT_THRESHOLD, Likelihood, decide_classes, make_likelihood
 
@@ -65,6 +65,7 @@ class BagEstimator(ClassifierMixin, BaseEstimator, ABC):
     """
 
     kinds: ClassVar[dict[str, type["BagEstimator"]]] = {}  # subclasses by class name, for ``load``
+    supports_checkpoint: ClassVar[bool] = False  # True if ``fit`` accepts validation bags and a checkpoint
 
     random_state: Any
     classes_: np.ndarray
@@ -94,6 +95,20 @@ class BagEstimator(ClassifierMixin, BaseEstimator, ABC):
         BagEstimator
             The estimator itself.
         """
+
+    def check(self, X: BagsLike, y: npt.ArrayLike | None, validation: ValidationBags | None = None) -> None:
+        """Raise ``InputError`` if ``fit`` would reject the input; nothing is fitted or changed.
+
+        Parameters
+        ----------
+        X : Bags, list of array-like, or array-like of shape (n_bags, n_features)
+            Training bags.
+        y : array-like of shape (n_bags,)
+            One label per bag.
+        validation : tuple of (bags, labels) or None, default=None
+            Validation bags, for estimators that support them.
+        """
+        clone(self)._check_training_input(X, y)
 
     @abstractmethod
     def predict_proba(self, X: BagsLike) -> np.ndarray:

@@ -97,8 +97,7 @@ class BagClassifier(BagEstimator):
     averaging : float, default=0.0
         Share of the epochs, counted from the last, whose parameters are averaged; cannot be used with validation.
     most_instances : int or None, default=None
-        Maximum number of instances per bag in a training step, sampled again in each step; None uses all. Predictions
-        always use whole bags.
+        Maximum number of instances per bag in a training step, sampled anew in each; predictions use whole bags.
     class_weight : {"balanced"}, dict or None, default=None
         Weight of each class in the loss; None gives all classes a weight of one.
     temperature : bool, default=False
@@ -138,6 +137,8 @@ class BagClassifier(BagEstimator):
     >>> model.predict_proba(bags).shape, model.weigh(bags).shape == (bags.n_instances,)
     ((60, 2), True)
     """
+
+    supports_checkpoint = True
 
     def __init__(
         self,

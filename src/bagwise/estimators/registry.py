@@ -16,6 +16,7 @@ from bagwise.arguments import canonicalize_name, choose_by_name, suggest_name
 from bagwise.errors import InputError
 from bagwise.estimators.base import BagEstimator
 from bagwise.estimators.classical.em_dd import EMDD
+from bagwise.estimators.classical.majority import MajorityClassifier
 from bagwise.estimators.classical.mi_fv import MiFV
 from bagwise.estimators.classical.mi_graph import MiGraph
 from bagwise.estimators.classical.mi_kernel import MIKernel
@@ -113,6 +114,7 @@ METHODS: dict[str, Method] = {
     "super learner": Method(SuperLearner, {}, "van der Laan et al. 2007, over nine of these methods"),
     "extra trees": Method(PooledClassifier, {}, "Geurts et al. 2006, on mean, min and max of each bag"),
     "naive": Method(NaiveClassifier, {}, "every instance with its bag's label"),
+    "majority": Method(MajorityClassifier, {}, "the class shares of the training bags for every bag"),
 }
 
 
@@ -175,14 +177,42 @@ def build_method(typed: str, **parameters: Any) -> BagEstimator:
     >>> build_method("bagwise ensemble", estimator__epochs=30).estimator.epochs
     30
     """
-    name = resolve_method_name(typed)
-    fixed = {key: clone(value, safe=False) for key, value in METHODS[name].parameters.items()}
-    estimator = METHODS[name].kind().set_params(**fixed)
-    free = [key for key in estimator.get_params() if key not in fixed]
+    estimator, free = _build_with_defaults(resolve_method_name(typed))
     for key in parameters:
         if key not in free:
-            raise InputError(f"{name} has no parameter '{key}'; {suggest_name(key, free)}")
+            raise InputError(f"{resolve_method_name(typed)} has no parameter '{key}'; {suggest_name(key, free)}")
     return estimator.set_params(**parameters)
+
+
+def list_parameters(typed: str) -> dict[str, Any]:
+    """List the parameters that a method does not fix, with their defaults.
+
+    Parameters
+    ----------
+    typed : str
+        The name of the method in any accepted spelling.
+
+    Returns
+    -------
+    dict
+        Values that JSON can represent, by name; those of a wrapped estimator under nested names, such as
+        ``estimator__epochs``. Parameters whose default is an estimator are left out.
+
+    Examples
+    --------
+    >>> list_parameters("extra trees")
+    {'estimator': None, 'random_state': None, 'standardize': True, 'statistics': ('mean', 'min', 'max')}
+    """
+    _, free = _build_with_defaults(resolve_method_name(typed))
+    plain = (str, int, float, bool, tuple, list, type(None))
+    return {key: value for key, value in free.items() if isinstance(value, plain)}
+
+
+def _build_with_defaults(name: str) -> tuple[BagEstimator, dict[str, Any]]:
+    """Build the estimator of a method; return it with the parameters that the method does not fix."""
+    fixed = {key: clone(value, safe=False) for key, value in METHODS[name].parameters.items()}
+    estimator = METHODS[name].kind().set_params(**fixed)
+    return estimator, {key: value for key, value in estimator.get_params().items() if key not in fixed}
 
 
 def _make_key(name: str) -> tuple[str, str]:

@@ -81,11 +81,8 @@ def make_card(run: Run) -> JsonObject:
         "protocol": {
             "test": _describe_test(data),
             "split_seed": data["split_seed"],
-            "validated": metadata["validated"],
-            "best_epoch": metadata["best_epoch"],
-            "averaged_epochs": metadata["averaged_epochs"],
         },
-        "model": {name: metadata[name] for name in ("pooling", "level", "encoder", "epochs")},
+        "model": {"method": metadata["method"], "reference": metadata["reference"], "network": metadata["network"]},
         "parameters": run.parameters["parameters"],
         "test": {
             "n_bags": metadata["n_bags"],
@@ -94,6 +91,7 @@ def make_card(run: Run) -> JsonObject:
             "decision_threshold": run.metrics["decision_threshold"],
             "intervals": summary["intervals"],
             "metrics": summary["metrics"],
+            "baselines": summary["baselines"],
             "groups": summary["groups"],
             "key_instances": summary["key_instances"],
         },
@@ -135,7 +133,7 @@ def _describe_test(data: JsonObject) -> str:
 
 def render_card(card: JsonObject) -> str:
     """Render the card as Markdown."""
-    test, model, protocol = card["test"], card["model"], card["protocol"]
+    test, protocol = card["test"], card["protocol"]
     intervals, classes = test["intervals"], "; ".join(map(_escape_markdown, card["classes"]))
     lines = [
         f"# {_escape_markdown(card['name'])}",
@@ -145,9 +143,8 @@ def render_card(card: JsonObject) -> str:
         f"- data: {_escape_markdown(card['data']['name'])}{_format_options(card['data']['options'])}, "
         f"instances of shape {'×'.join(map(str, card['instance_shape']))}",
         f"- trained on: {_format_training(card['training'])}",
-        f"- model: {model['pooling']}, {model['level']} level, encoder {model['encoder']}, epochs: {model['epochs']}, "
-        f"seed {card['parameters']['random_state']}",
-        f"- protocol: {protocol['test']}; {_format_epoch(protocol)}{_format_overlap(card['training'])}",
+        f"- model: {_format_model(card)}",
+        f"- protocol: {protocol['test']}; {_format_epoch(card['model']['network'])}{_format_overlap(card['training'])}",
         f"- test bags: {test['n_bags']} with {test['n_instances']} instances "
         f"({', '.join(f'{_escape_markdown(label)}: {n}' for label, n in test['n_bags_by_class'].items())})",
         "",
@@ -183,13 +180,23 @@ def _format_training(training: JsonObject) -> str:
     return ", ".join(parts)
 
 
-def _format_epoch(protocol: JsonObject) -> str:
-    if protocol["averaged_epochs"]:
-        return (
-            f"parameters averaged over the last {protocol['averaged_epochs']} epochs; nothing was chosen on test bags"
+def _format_model(card: JsonObject) -> str:
+    model, network, seed = card["model"], card["model"]["network"], card["parameters"].get("random_state")
+    parts = [_escape_markdown(model["method"] + (f" ({model['reference']})" if model["reference"] else ""))]
+    if network is not None:
+        parts.append(
+            f"{network['pooling']}, {network['level']} level, encoder {network['encoder']}, epochs: {network['epochs']}"
         )
-    if protocol["validated"]:
-        return f"the epoch ({protocol['best_epoch']}) was chosen on validation bags, never on test bags"
+    return ", ".join([*parts, *([] if seed is None else [f"seed {seed}"])])
+
+
+def _format_epoch(network: JsonObject | None) -> str:
+    if network is None:
+        return "nothing was chosen on test bags"
+    if network["averaged_epochs"]:
+        return f"parameters averaged over the last {network['averaged_epochs']} epochs; nothing was chosen on test bags"
+    if network["validated"]:
+        return f"the epoch ({network['best_epoch']}) was chosen on validation bags, never on test bags"
     return "trained to the last epoch; nothing was chosen on test bags"
 
 

@@ -76,7 +76,7 @@ def render_figures(summary: JsonObject) -> list[ReportFigure]:
         partial(_render_curves, ROC),
         partial(_render_curves, PRECISION_RECALL),
         _render_confusion,
-        _render_learning_curves,
+        *([_render_learning_curves] if summary["metadata"]["network"] else []),
         _render_calibration,
         _render_histogram,
     ]
@@ -112,13 +112,11 @@ def _render_confusion(summary: JsonObject) -> ReportFigure:
 
 
 def _render_learning_curves(summary: JsonObject) -> ReportFigure:
-    title, metadata = "Learning curves", summary["metadata"]
-    if not summary["history"]:
-        return ReportFigure(title=title, caption="This method is not trained in epochs.", svg=None)
-    best = metadata["best_epoch"]
-    if metadata["averaged_epochs"]:
-        caption = f"The parameters are the average of the last {metadata['averaged_epochs']} epochs."
-    elif metadata["validated"]:
+    title, network = "Learning curves", summary["metadata"]["network"]
+    best = network["best_epoch"]
+    if network["averaged_epochs"]:
+        caption = f"The parameters are the average of the last {network['averaged_epochs']} epochs."
+    elif network["validated"]:
         caption = f"The parameters of epoch {best} (dashed) were kept: it has the lowest validation error + loss."
     else:
         caption = (

@@ -14,13 +14,14 @@ import numpy as np
 from bagwise.arguments import canonicalize_name
 from bagwise.bags import Bags
 from bagwise.errors import InputError
+from bagwise.estimators import METHODS
 from bagwise.evaluation import CONFIDENCE_LEVEL, N_RESAMPLES
 from bagwise.figures import is_image_shape
-from bagwise.io import JsonObject, read_json
+from bagwise.io import JsonObject
 from bagwise.nn import choose_encoder, get_encoder_shape
 from bagwise.report.notable_bags import find_notable_bags
 from bagwise.report.predicted_bags import PredictedBags
-from bagwise.runs import Run
+from bagwise.runs import Run, name_method
 from bagwise.targets import (
     compute_auc,
     compute_average_precision,
@@ -52,6 +53,8 @@ def summarise_run(run: Run) -> JsonObject:
     return {
         "metadata": _make_metadata(run, predictions),
         "metrics": run.metrics["bags"],
+        "baselines": run.baselines,
+        "baseline_notes": compare_with_baselines(run.metrics["bags"], run.baselines),
         "groups": run.metrics.get("groups"),
         "key_instances": run.metrics.get("instances", {}),
         "intervals": {
@@ -80,26 +83,47 @@ def _open_test_bags(run: Run) -> tuple[Bags | None, str | None]:
 
 
 def _make_metadata(run: Run, predictions: PredictedBags) -> JsonObject:
-    parameters = run.parameters["parameters"]
-    model = read_json(run.folder / "model" / "model.json")
-    encoder = parameters["encoder"]
     return {
         "run": run.folder.resolve().name,
         "data": Path(run.parameters["data"]["data"]).name,
+        "method": name_method(run),
         "n_bags": run.metrics["n_bags"],
         "n_instances": run.metrics["n_instances"],
         "classes": predictions.classes,
         "n_bags_by_class": np.bincount(predictions.targets, minlength=len(predictions.classes)).tolist(),
-        "level": canonicalize_name(parameters["level"]),
-        "pooling": canonicalize_name(parameters["pooling"]),
-        "encoder": choose_encoder(get_encoder_shape(tuple(model["instance_shape"])))
-        if encoder == "auto"
-        else canonicalize_name(encoder),
+        "network": _describe_network(run),
+        "reference": METHODS[run.parameters["method"]].reference if run.parameters["method"] else None,
+    }
+
+
+def _describe_network(run: Run) -> JsonObject | None:
+    """Describe the parts of a network and how its epoch was chosen; None for other methods."""
+    if not run.history:
+        return None
+    network = run.network
+    encoder = canonicalize_name(network["encoder"])
+    return {
+        "level": canonicalize_name(network["level"]),
+        "pooling": canonicalize_name(network["pooling"]),
+        "encoder": choose_encoder(get_encoder_shape(network["instance_shape"])) if encoder == "auto" else encoder,
         "epochs": len(run.history),
         "best_epoch": find_best_epoch(run.history),
         "validated": any(row["validation_loss"] is not None for row in run.history),
-        "averaged_epochs": math.ceil(parameters["averaging"] * parameters["epochs"]),
+        "averaged_epochs": math.ceil(network["averaging"] * network["epochs"]),
     }
+
+
+def compare_with_baselines(metrics: JsonObject, baselines: dict[str, dict[str, float | None]]) -> list[str]:
+    """Return one sentence per baseline that the model does not beat: majority by log loss, the others by AUC."""
+    notes = []
+    for name, found in baselines.items():
+        metric, title = ("log_loss", "log loss") if name == "majority" else ("auc", "AUC")
+        own, other = metrics[metric]["value"], found[metric]
+        if None in (own, other) or (own < other if metric == "log_loss" else own > other):
+            continue
+        values = f"{title} {own:.3f}, baseline {other:.3f}"
+        notes.append(f"This model does not beat the baseline “{name}” on these test bags: {values}.")
+    return notes
 
 
 def find_best_epoch(history: list[dict[str, float | None]]) -> int | None:

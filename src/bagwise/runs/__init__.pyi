@@ -10,11 +10,13 @@ __all__ = [
     "compute_weight_spread",
     "execute_run",
     "find_other_seeds",
+    "is_model_folder",
     "load_model",
     "make_empty_rows",
     "make_group_rows",
     "make_prediction_rows",
     "make_weight_rows",
+    "name_method",
     "write_onnx",
 ]
 
@@ -23,4 +25,4 @@ from .execution import assist_run, execute_run
 from .onnx_graph import check_onnx_packages, write_onnx
 from .open_run import OpenRun, compute_weight_spread, find_other_seeds
 from .predictions import make_empty_rows, make_group_rows, make_prediction_rows, make_weight_rows
-from .run import KIND, PARAMETERS, REPORT, Run, load_model
+from .run import KIND, PARAMETERS, REPORT, Run, is_model_folder, load_model, name_method

@@ -8,17 +8,15 @@ import json
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from bagwise.arguments import canonicalize_name
 from bagwise.bags import Bags, fingerprint_bags
-from bagwise.data import get_labels, resolve_data_path
+from bagwise.data import get_labels
 from bagwise.errors import InputError
-from bagwise.estimators import BagClassifier, encode_known_labels
+from bagwise.estimators import BagEstimator, encode_known_labels
 from bagwise.evaluation import Evaluation, evaluate, group_predictions
 from bagwise.io import (
     MANIFEST,
@@ -33,9 +31,11 @@ from bagwise.io import (
     write_manifest,
 )
 from bagwise.parallel import Ranks, get_ranks
+from bagwise.runs.baselines import evaluate_baselines
 from bagwise.runs.parts import RunParts, split_source
 from bagwise.runs.predictions import make_group_rows, make_prediction_rows, make_training_rows
-from bagwise.runs.run import CHECKPOINT, KIND, PARAMETERS, REPORT, TRAINING, Run
+from bagwise.runs.run import BASELINES, CHECKPOINT, HISTORY, KIND, PARAMETERS, REPORT, TRAINING, Run
+from bagwise.runs.run_description import RunDescription, build_run_estimator, load_or_complete, resolve_paths
 from bagwise.training import TrainingProgress, TrainingStopped, describe_environment
 
 NO_TASK = ""  # sent to processes that have nothing to do
@@ -43,27 +43,34 @@ NO_TASK = ""  # sent to processes that have nothing to do
 
 def execute_run(
     folder: str | Path,
-    description: dict[str, Any],
+    description: RunDescription,
     *,
     resume: bool = False,
+    baselines: bool = True,
     progress: TrainingProgress | None = None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> Run:
     """Train a model, evaluate it, and write a run folder.
+
+    Networks are trained with checkpoints. The fit of any other method starts again if it was interrupted.
 
     Parameters
     ----------
     folder : str or Path
         A new folder or, with ``resume``, the folder of a run.
     description : dict
-        ``{"data": …, "parameters": …}``: arguments of ``split_source`` and parameters of ``BagClassifier``.
+        ``{"data": …, "method": …, "parameters": …}``: arguments of ``split_source``, a key of ``METHODS`` and
+        parameters of the method. Without a method, parameters of ``BagClassifier``.
     resume : bool, default=False
         Whether to resume an interrupted run; a finished run is returned unchanged. Parameters that are not given
         keep the values of the run.
+    baselines : bool, default=True
+        Whether to evaluate the baselines of the report on the same split.
     progress : TrainingProgress or None, default=None
         Receives the progress of the training; None shows nothing.
     should_stop : callable, default=lambda: False
-        Called after each step. If it returns True, a checkpoint is saved and ``TrainingStopped`` is raised.
+        Called after each step of a network. If it returns True, a checkpoint is saved and ``TrainingStopped`` is
+        raised.
 
     Returns
     -------
@@ -77,57 +84,77 @@ def execute_run(
         If ``should_stop`` returned True.
     """
     with lead_run() as leader:  # released even if this process fails or has nothing to do
-        return _execute(Path(folder), _resolve_paths(description), leader, resume, progress, should_stop)
+        fit = _Fit(leader=leader, baselines=baselines, progress=progress, should_stop=should_stop)
+        return _execute(Path(folder), resolve_paths(description), resume, fit)
 
 
-def _execute(
-    folder: Path,
-    description: dict[str, Any],
-    leader: "Leader",
-    resume: bool,
-    progress: TrainingProgress | None,
-    should_stop: Callable[[], bool],
-) -> Run:
+class _Fit(NamedTuple):
+    """How a run is trained, apart from its description."""
+
+    leader: "Leader"
+    baselines: bool
+    progress: TrainingProgress | None
+    should_stop: Callable[[], bool]
+
+
+def _execute(folder: Path, description: RunDescription, resume: bool, fit: _Fit) -> Run:
     if not (folder / PARAMETERS).exists() and not is_unused_folder(folder):
         raise InputError(f"{folder} exists and is not a run; choose a new folder")
     if (folder / MANIFEST).exists() and not (folder / CHECKPOINT).exists():  # finished: it may be read-only
-        _load_or_complete(folder, description, resume)
+        load_or_complete(folder / PARAMETERS, description, resume)
         return Run(folder)
     with lock_folder(folder):
-        description = _load_or_complete(folder, description, resume)
+        description = load_or_complete(folder / PARAMETERS, description, resume)
         if not (folder / MANIFEST).exists():  # else another process finished it just before the folder was locked
-            _train_and_write(folder, description, leader, progress, should_stop)
+            _train_and_write(folder, description, fit)
         (folder / CHECKPOINT).unlink(missing_ok=True)  # last, so that an incomplete run can always be resumed
     return Run(folder)
 
 
-def _train_and_write(
-    folder: Path,
-    description: dict[str, Any],
-    leader: "Leader",
+def _train_and_write(folder: Path, description: RunDescription, fit: _Fit) -> None:
+    parts = split_source(**description["data"])
+    estimator = build_run_estimator(description)
+    if not estimator.supports_checkpoint:
+        parts = _join_validation(parts)
+        if get_ranks().size > 1:
+            raise InputError(f"{description['method']} is trained by one process; start it without torchrun")
+    estimator.check(parts.training, parts.training.labels, _get_validation(parts))  # before anything is written
+    remove_temporary_files(folder)
+    write_json(folder / PARAMETERS, description)
+    _write_environment(folder / "environment.json", str(getattr(estimator, "device", "cpu")))
+    if estimator.supports_checkpoint:
+        fit.leader.send_task(description, folder / CHECKPOINT)
+        _fit_network(estimator, parts, folder / CHECKPOINT, fit.progress, fit.should_stop)
+    else:
+        estimator.fit(parts.training, parts.training.labels)
+    evaluation = evaluate(estimator, parts.test, get_labels(parts.test, "test"))
+    baselines = evaluate_baselines(parts, description["method"]) if fit.baselines else {}
+    if fit.should_stop():  # requested during the evaluation; the checkpoint contains the finished training
+        raise TrainingStopped
+    _write_results(folder, estimator, parts, evaluation, baselines)
+
+
+def _fit_network(
+    estimator: BagEstimator,
+    parts: RunParts,
+    checkpoint: Path,
     progress: TrainingProgress | None,
     should_stop: Callable[[], bool],
 ) -> None:
-    parts = split_source(**description["data"])
-    estimator = BagClassifier(**description["parameters"])
-    validation = _get_validation(parts)
-    estimator.check(parts.training, parts.training.labels, validation)  # before anything is written
-    remove_temporary_files(folder)
-    write_json(folder / PARAMETERS, description)
-    _write_environment(folder / "environment.json", str(estimator.device))
-    leader.send_task(description, folder / CHECKPOINT)
-    estimator.fit(
-        parts.training,
-        parts.training.labels,
-        validation=validation,
-        checkpoint=folder / CHECKPOINT,
-        progress=progress,
-        should_stop=should_stop,
-    )
-    evaluation = evaluate(estimator, parts.test, get_labels(parts.test, "test"))
-    if should_stop():  # requested during the evaluation; the checkpoint contains the finished training
-        raise TrainingStopped
-    _write_results(folder, estimator, parts, evaluation)
+    options: dict[str, Any] = {
+        "validation": _get_validation(parts),
+        "checkpoint": checkpoint,
+        "progress": progress,
+        "should_stop": should_stop,
+    }
+    estimator.fit(parts.training, parts.training.labels, **options)
+
+
+def _join_validation(parts: RunParts) -> RunParts:
+    """Add the validation bags of a split file to the training bags, for methods that do not use them."""
+    if parts.validation is None:
+        return parts
+    return parts._replace(training=Bags.concatenate([parts.training, parts.validation]), validation=None)
 
 
 def _get_validation(parts: RunParts) -> tuple[Bags, np.ndarray] | None:
@@ -135,13 +162,16 @@ def _get_validation(parts: RunParts) -> tuple[Bags, np.ndarray] | None:
     return None if parts.validation is None else (parts.validation, get_labels(parts.validation, "validation"))
 
 
-def _write_results(folder: Path, estimator: BagClassifier, parts: RunParts, evaluation: Evaluation) -> None:
+def _write_results(
+    folder: Path, estimator: BagEstimator, parts: RunParts, evaluation: Evaluation, baselines: dict[str, Any]
+) -> None:
     test = parts.test
     targets = encode_known_labels(get_labels(test, "test"), estimator.classes_, len(test))
     labels, threshold = estimator.classes_[targets], estimator.decision_threshold
     rows = make_prediction_rows(estimator.classes_, test, evaluation.probabilities, labels, threshold)
     estimator.save(folder / "model")
-    write_csv(folder / "history.csv", [record.as_dict() for record in estimator.history_])
+    if hasattr(estimator, "history_"):
+        write_csv(folder / HISTORY, [record.as_dict() for record in estimator.history_])
     write_csv(folder / TRAINING, _list_training_bags(parts))
     write_csv(folder / "predictions.csv", rows)
     if test.groups is not None:
@@ -150,6 +180,8 @@ def _write_results(folder: Path, estimator: BagClassifier, parts: RunParts, eval
     with write_atomically(folder / "weights.npy") as temporary:
         write_array(temporary, evaluation.weights)
     write_json(folder / "metrics.json", evaluation.metrics)
+    if baselines:
+        write_json(folder / BASELINES, baselines)
     write_manifest(
         folder,
         KIND,
@@ -179,69 +211,6 @@ def _write_environment(path: Path, device: str) -> None:
     write_json(path, now if before == now and not earlier else {**now, "earlier": [*earlier, before]})
 
 
-def _resolve_paths(description: dict[str, Any]) -> dict[str, Any]:
-    """Make paths absolute, so that the run finds its data from any working directory."""
-    data, options = resolve_data_path(description["data"]["data"], description["data"]["options"])
-    test, splits = description["data"]["test"], description["data"].get("splits")
-    resolved = {
-        "data": data,
-        "options": options,
-        "test": resolve_data_path(test, {})[0] if isinstance(test, str) else test,
-        "splits": None if splits is None else str(Path(splits).resolve()),
-    }
-    return {**description, "data": {**description["data"], **resolved}}
-
-
-def _load_or_complete(folder: Path, description: dict[str, Any], resume: bool) -> dict[str, Any]:
-    """Return the stored description of an existing run, or the completed description of a new one."""
-    path = folder / PARAMETERS
-    if not path.exists():
-        return _complete_description(description)
-    stored = _read_description(path)
-    _check_same_description(stored, description, folder, resume)
-    return stored
-
-
-def _complete_description(description: dict[str, Any]) -> dict[str, Any]:
-    """Add every default, because another version may have other defaults."""
-    # With several processes the engine is stored explicitly, because a single process may resume the run.
-    engine = {"engine": "torch"} if get_ranks().size > 1 else {}
-    parameters = BagClassifier(**{"random_state": 0, **engine, **description["parameters"]}).get_params()
-    data = {"split_seed": parameters["random_state"], **description["data"]}
-    return {"data": {**data, "ungrouped": bool(data.get("ungrouped"))}, "parameters": parameters}
-
-
-def _read_description(path: Path) -> dict[str, Any]:
-    """Read the description of an existing run, and check that it is complete."""
-    stored = read_json(path)
-    if isinstance(stored, dict) and isinstance(stored.get("data"), dict):
-        stored["data"].setdefault("ungrouped", False)  # early versions did not write it
-    required = {"data": set(signature(split_source).parameters), "parameters": set(BagClassifier().get_params())}
-    for part, names in required.items():
-        if not isinstance(stored, dict) or not isinstance(stored.get(part), dict) or set(stored[part]) != names:
-            raise InputError(f"{path} is damaged: '{part}' does not have the entries of a run; choose a new folder")
-    return stored
-
-
-def _check_same_description(stored: dict[str, Any], wanted: dict[str, Any], folder: Path, resume: bool) -> None:
-    """Reject parameters that differ from those of the run; parameters that are not given keep their values."""
-    if not resume:
-        raise InputError(f"{folder} already has a run; add --resume to resume it, or choose a new folder")
-    for part in ("data", "parameters"):
-        for name, value in wanted[part].items():
-            before = stored[part].get(name)
-            if value not in (None, {}) and _normalize(before) != _normalize(value):
-                raise InputError(
-                    f"{folder} was started with {name} = {before!r}, but now it is {value!r}; repeat the first command "
-                    "with --resume, or choose a new folder"
-                )
-
-
-def _normalize(value: Any) -> Any:
-    """Return names in their canonical spelling: spaces, hyphens and underscores are equivalent."""
-    return canonicalize_name(value) if isinstance(value, str) else value
-
-
 class Leader:
     """The first process, which sends one task to the others."""
 
@@ -249,7 +218,7 @@ class Leader:
         self._ranks = ranks
         self._sent = False
 
-    def send_task(self, description: dict[str, Any], checkpoint: Path) -> None:
+    def send_task(self, description: RunDescription, checkpoint: Path) -> None:
         """Start the training in the other processes."""
         self._send(json.dumps({"description": description, "checkpoint": str(checkpoint.resolve())}))
 
@@ -286,11 +255,5 @@ def assist_run(should_stop: Callable[[], bool] = lambda: False) -> None:
         return
     task = json.loads(received)
     parts = split_source(**task["description"]["data"])
-    validation = _get_validation(parts)
-    BagClassifier(**task["description"]["parameters"]).fit(
-        parts.training,
-        parts.training.labels,
-        validation=validation,
-        checkpoint=task["checkpoint"],
-        should_stop=should_stop,
-    )
+    estimator = build_run_estimator(task["description"])
+    _fit_network(estimator, parts, Path(task["checkpoint"]), None, should_stop)

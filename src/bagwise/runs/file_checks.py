@@ -7,20 +7,33 @@ import math
 from dataclasses import fields
 from typing import Any
 
+from bagwise.estimators import METHODS
 from bagwise.training import Epoch
 
 PREDICTION_COLUMNS = ("bag", "n_instances", "label", "predicted")
 EPOCH_COLUMNS = {field.name for field in fields(Epoch)}
+NETWORK_PARTS = ("level", "encoder", "pooling")
 MAX_INSTANCES = 1 << 40  # per bag
 
 
 def check_parameters(content: Any) -> dict[str, Any]:
-    """Check parameters.json: the name and the options of the data, and the parameters of the estimator."""
-    data, parameters = content["data"], content["parameters"]
+    """Check parameters.json: the name and the options of the data, the method, and its parameters."""
+    data, method, parameters = content["data"], content.setdefault("method", None), content["parameters"]
     has_data = isinstance(data["data"], str) and isinstance(data["options"], dict)
-    if not (has_data and all(isinstance(parameters[name], str) for name in ("level", "encoder", "pooling"))):
+    is_network = method is None and all(isinstance(parameters[name], str) for name in NETWORK_PARTS)
+    if not (has_data and isinstance(parameters, dict) and (is_network or method in METHODS)):
         raise ValueError("it does not name its data and its model")
     return content
+
+
+def check_network(content: Any) -> dict[str, Any]:
+    """Check model.json of a network; return its parts, its epochs and the shape of an instance."""
+    parameters = content["parameters"]
+    parts = {name: parameters[name] for name in NETWORK_PARTS}
+    counts = {name: parameters[name] for name in ("averaging", "epochs")}
+    if not all(isinstance(part, str) for part in parts.values()) or not all(map(_is_finite_or_none, counts.values())):
+        raise ValueError("it does not describe a network")
+    return {**parts, **counts, "instance_shape": tuple(int(length) for length in content["instance_shape"])}
 
 
 def check_predictions(rows: list[dict[str, str]], classes: list[str]) -> list[dict[str, str]]:
@@ -56,17 +69,28 @@ def check_history(rows: list[dict[str, str]]) -> list[dict[str, float | None]]:
     return history
 
 
+def check_baselines(content: Any) -> dict[str, dict[str, float | None]]:
+    """Check baselines.json: metrics of bags for each baseline."""
+    if not all(_is_finite_or_none(value) for metrics in content.values() for value in metrics.values()):
+        raise ValueError("a metric of a baseline is not a number")
+    return content
+
+
 def check_metrics(content: Any) -> dict[str, Any]:
     """Check metrics.json: counts, and metrics of bags, groups and instances."""
-    parts = [content["bags"], *([content["groups"]["metrics"]] if "groups" in content else [])]
-    for entry in (entry for part in parts for entry in part.values()):
-        low, high = entry["interval"] or (None, None)
-        if not all(map(_is_finite_or_none, (entry["value"], low, high))):
-            raise ValueError("a metric is not a number with an interval")
+    for part in [content["bags"], *([content["groups"]["metrics"]] if "groups" in content else [])]:
+        _check_intervals(part)
     instance_metrics = [value for metrics in content.get("instances", {}).values() for value in metrics.values()]
     if not all(map(_is_finite_or_none, [content["n_bags"], content["n_instances"], *instance_metrics])):
         raise ValueError("a metric is not a number")
     return content
+
+
+def _check_intervals(metrics: Any) -> None:
+    for entry in metrics.values():
+        low, high = entry["interval"] or (None, None)
+        if not all(map(_is_finite_or_none, (entry["value"], low, high))):
+            raise ValueError("a metric is not a number with an interval")
 
 
 def _is_finite_or_none(value: Any) -> bool:

@@ -3,12 +3,13 @@
 parameters.json    data, parameters of the estimator, split: enough to repeat the run
 environment.json   versions and machine
 model/             the fitted estimator
-history.csv        one row per epoch
+history.csv        one row per epoch, if the method is trained in epochs
 training.csv       one row per training or validation bag
 predictions.csv    one row per test bag
 groups.csv         one row per group (e.g. patient) of test bags, if there are groups
 weights.npy        the weight of each instance of the test bags, in their order
 metrics.json       metrics of the test bags, with intervals
+baselines.json     metrics of simple methods on the same split, unless they were skipped
 manifest.json      size and SHA-256 of each of these files
 """
 
@@ -21,13 +22,16 @@ from typing import Any
 
 import numpy as np
 
+from bagwise.arguments import canonicalize_name
 from bagwise.bags import Bags, fingerprint_bags
 from bagwise.errors import InputError, translate_errors
 from bagwise.estimators import DESCRIPTION, BagEstimator
 from bagwise.io import MANIFEST, read_csv, read_json, read_npy, read_verified_manifest
 from bagwise.runs.file_checks import (
+    check_baselines,
     check_history,
     check_metrics,
+    check_network,
     check_parameters,
     check_predictions,
     check_training,
@@ -38,9 +42,11 @@ KIND = "bagwise run"
 PARAMETERS = "parameters.json"
 CHECKPOINT = "checkpoint.safetensors"  # only while the run is not finished
 TRAINING = "training.csv"
+HISTORY = "history.csv"  # only of methods that are trained in epochs
+BASELINES = "baselines.json"  # only if baselines were evaluated
 REPORT = "report.html"  # generated from the other files, so it is not in the manifest
 REQUIRED = (
-    *(PARAMETERS, "environment.json", "model/model.json", "history.csv"),
+    *(PARAMETERS, "environment.json", "model/model.json"),
     *("predictions.csv", "weights.npy", "metrics.json"),
 )
 
@@ -60,19 +66,23 @@ class Run:
     manifest : dict
         Sizes and SHA-256 of the files, and the fingerprint of the test bags.
     parameters : dict
-        ``{"data": …, "parameters": …}``: arguments of ``split_source`` and of the estimator.
+        ``{"data": …, "method": …, "parameters": …}``: arguments of ``split_source`` and of the estimator.
     environment : dict
         Versions and machine.
     metrics : dict
         Metrics of the test bags.
+    baselines : dict
+        Metrics of the test bags for each baseline, without intervals; empty if baselines were skipped.
     history : list of dict
-        One dictionary per epoch; None for values that were not measured.
+        One dictionary per epoch, with None for values that were not measured; empty for methods without epochs.
     training : list of dict
         One dictionary per training or validation bag; empty if an early version of bagwise wrote the run.
     predictions : list of dict
         One dictionary per test bag.
     weights : ndarray of shape (n_instances,)
         Weights of the instances of the test bags.
+    network : dict
+        Level, pooling, encoder, averaging, epochs and instance shape of a network; not for other methods.
     classes : list of str
         Class names, as in the column names of predictions.csv.
     probabilities : ndarray of shape (n_bags, n_classes)
@@ -90,6 +100,11 @@ class Run:
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
+        if is_model_folder(self.folder):
+            raise InputError(
+                f"{self.folder} has a model without test bags, not a run; use `bagwise evaluate {self.folder} DATA` or "
+                f"`bagwise predict {self.folder} DATA --out FILE`, or train a run with `bagwise train DATA RUN`"
+            )
         if (self.folder / CHECKPOINT).exists() and not (self.folder / MANIFEST).exists():
             raise InputError(f"{self.folder} is a run that is not finished; resume it with `bagwise train … --resume`")
         self.manifest = read_verified_manifest(self.folder, KIND, REQUIRED)
@@ -111,8 +126,17 @@ class Run:
 
     @cached_property
     def history(self) -> list[dict[str, float | None]]:
-        with self._checked_file("history.csv") as path:
+        if not (self.folder / HISTORY).exists():
+            return []
+        with self._checked_file(HISTORY) as path:
             return check_history(read_csv(path))
+
+    @cached_property
+    def baselines(self) -> dict[str, dict[str, float | None]]:
+        if not (self.folder / BASELINES).exists():
+            return {}
+        with self._checked_file(BASELINES) as path:
+            return check_baselines(read_json(path))
 
     @cached_property
     def training(self) -> list[dict[str, str]]:
@@ -141,6 +165,11 @@ class Run:
     def classes(self) -> list[str]:
         with self._checked_file("model/model.json") as path:
             return [str(label) for label in read_json(path)["classes"]["values"]]
+
+    @cached_property
+    def network(self) -> dict[str, Any]:
+        with self._checked_file("model/model.json") as path:
+            return check_network(read_json(path))
 
     @property
     def probabilities(self) -> np.ndarray:
@@ -219,6 +248,26 @@ class Run:
         return bags
 
 
+def name_method(run: Run) -> str:
+    """Return the name of a run's method.
+
+    Parameters
+    ----------
+    run : Run
+        The run.
+
+    Returns
+    -------
+    str
+        A key of ``METHODS``; for a network without such a name, its level and pooling.
+    """
+    method, parameters = run.parameters["method"], run.parameters["parameters"]
+    if method is not None:
+        return str(method)
+    level = "instance-level " if canonicalize_name(parameters["level"]) == "instance" else ""
+    return level + canonicalize_name(parameters["pooling"])
+
+
 def load_model(folder: str | Path) -> BagEstimator:
     """Load a fitted model.
 
@@ -237,11 +286,28 @@ def load_model(folder: str | Path) -> BagEstimator:
         If the folder is none of these, or is damaged.
     """
     folder = Path(folder)
+    if not is_model_folder(folder):
+        folder = Run(folder).folder
+    return BagEstimator.load(folder if (folder / DESCRIPTION).is_file() else folder / "model")
+
+
+def is_model_folder(folder: str | Path) -> bool:
+    """Return whether a folder has a model without test bags: one that was saved or exported.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Any folder.
+
+    Returns
+    -------
+    bool
+    """
+    folder = Path(folder)
     if (folder / DESCRIPTION).is_file():
-        return BagEstimator.load(folder)
-    if (folder / MANIFEST).is_file() and _read_kind(folder) != KIND and (folder / "model" / DESCRIPTION).is_file():
-        return BagEstimator.load(folder / "model")
-    return BagEstimator.load(Run(folder).folder / "model")
+        return True
+    has_model = (folder / MANIFEST).is_file() and (folder / "model" / DESCRIPTION).is_file()
+    return has_model and _read_kind(folder) != KIND
 
 
 def _read_kind(folder: Path) -> object:

@@ -6,13 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bagwise.arguments import canonicalize_name
 from bagwise.errors import InputError
 from bagwise.explain import BagLayers, BoundedCache
 from bagwise.explain.heatmaps import PictureFolder
 from bagwise.figures import is_image_shape
 from bagwise.io import MANIFEST, JsonObject, read_json, recover_folder
-from bagwise.runs import KIND, OpenRun, Run, find_other_seeds
+from bagwise.runs import KIND, OpenRun, Run, find_other_seeds, name_method
 from bagwise.viewer.bag_page import FeatureStatistics, compute_feature_statistics, describe_bag, describe_instance
 from bagwise.viewer.pictures import RunPictures
 
@@ -165,13 +164,12 @@ class Session:
 
 def describe_run(number: int, name: str, run: Run) -> JsonObject:
     """Describe a run; runs with the same ``test_bags`` can be compared bag by bag."""
-    data, parameters, metrics = run.parameters["data"], run.parameters["parameters"], run.metrics["bags"]
+    data, metrics = run.parameters["data"], run.metrics["bags"]
     return {
         "number": number,
         "name": name,
         "data": data["data"],
-        "pooling": canonicalize_name(parameters["pooling"]),
-        "level": canonicalize_name(parameters["level"]),
+        "method": name_method(run),
         "classes": run.classes,
         "n_bags": len(run.predictions),
         "test_bags": run.manifest.get("test_bags"),

@@ -3,12 +3,12 @@
 import { element, make } from "./dom.js";
 import { formatCount, formatNumber } from "./number_format.js";
 
-export function showRun({ name, pooling, level, n_bags: n, metrics }) {
+export function showRun({ name, method, n_bags: n, metrics }) {
   const values = Object.entries(metrics).map(
     ([metric, value]) => `${metric === "auc" ? "AUC" : metric} ${value === null ? "n/a" : value.toFixed(3)}`,
   );
   element("run").value = name;
-  element("run-details").textContent = [`${pooling}, ${level} level`, `${formatCount(n)} test bags`, ...values].join("  ·  ");
+  element("run-details").textContent = [method, `${formatCount(n)} test bags`, ...values].join("  ·  ");
 }
 
 // label: the class whose probability is shown, to the last digit of predictions.csv

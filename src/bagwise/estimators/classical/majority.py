@@ -1,0 +1,103 @@
+"""The majority baseline: every bag gets the class shares of the training bags.
+
+    p(Y = c) = n_c / n
+
+No method that ignores the instances has a lower expected log loss. A model that is not better has learned nothing.
+"""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from bagwise.errors import InputError
+from bagwise.estimators.base import BagEstimator, RandomState
+from bagwise.estimators.validation import BagsLike
+from bagwise.nn.pooling import make_uniform_weights
+from bagwise.targets import clip_log
+from bagwise.training import array_to_tensor
+
+
+class MajorityClassifier(BagEstimator):
+    """Predicts the class shares of the training bags for every bag; all instances have the same weight.
+
+    Parameters
+    ----------
+    random_state : int, RandomState or None, default=None
+        Not used, because nothing is sampled; present for consistency with the other estimators.
+
+    Attributes
+    ----------
+    class_shares_ : ndarray of shape (n_classes,)
+        Share of each class among the training bags.
+
+    Examples
+    --------
+    >>> model = MajorityClassifier().fit([np.zeros((2, 3))] * 4, ["no", "no", "no", "yes"])
+    >>> model.predict_proba([np.ones((5, 3))]), model.predict([np.ones((5, 3))])
+    (array([[0.75, 0.25]]), array(['no'], dtype='<U3'))
+    """
+
+    class_shares_: np.ndarray
+
+    def __init__(self, random_state: RandomState = None) -> None:
+        self.random_state = random_state
+
+    def fit(self, X: BagsLike, y: npt.ArrayLike | None = None) -> "MajorityClassifier":
+        """Count the classes.
+
+        Parameters
+        ----------
+        X : Bags, list of array-like, or array-like of shape (n_bags, n_features)
+            Training bags.
+        y : array-like of shape (n_bags,)
+            One label per bag.
+
+        Returns
+        -------
+        MajorityClassifier
+            The estimator itself.
+        """
+        _, targets = self._check_training_input(X, y)
+        self.class_shares_ = np.bincount(targets) / len(targets)
+        return self
+
+    def predict_proba(self, X: BagsLike) -> np.ndarray:
+        bags = self._check_bags(X)
+        return np.tile(self.class_shares_, (len(bags), 1))
+
+    def decision_function(self, X: BagsLike) -> np.ndarray:
+        """Compute the scores of bags, which are all the same.
+
+        Parameters
+        ----------
+        X : Bags, list of array-like, or array-like of shape (n_bags, n_features)
+            Bags to score.
+
+        Returns
+        -------
+        ndarray of shape (n_bags,) or (n_bags, n_classes)
+            One score per bag for two classes, else one score per class.
+        """
+        return self.likelihood_.decisions(self.likelihood_.scores(clip_log(self.predict_proba(X))).numpy())
+
+    def weigh(self, X: BagsLike) -> np.ndarray:
+        bags = self._check_bags(X)
+        rows = torch.zeros(bags.n_instances, 1, dtype=torch.float64)
+        return make_uniform_weights(rows, array_to_tensor(bags.offsets)).numpy()[:, 0]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True
+        return tags
+
+    def _content(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        return {}, {"class_shares": torch.from_numpy(self.class_shares_)}
+
+    def _restore(self, metadata: dict[str, Any], tensors: dict[str, Tensor]) -> None:
+        shares = tensors["class_shares"].numpy()
+        if shares.shape != self.classes_.shape or not np.isclose(shares.sum(), 1) or shares.min() < 0:
+            raise InputError("the saved class shares do not sum to one; train again")
+        self.class_shares_ = shares

@@ -1,0 +1,34 @@
+"""Baselines of a run: simple methods on the same split, so that a model that does not beat them is recognised."""
+
+from bagwise.data import get_labels
+from bagwise.estimators import build_method, encode_known_labels
+from bagwise.runs.parts import RunParts
+from bagwise.targets import compute_bag_metrics
+
+BASELINES = ("majority", "extra trees")
+
+
+def evaluate_baselines(parts: RunParts, method: str | None) -> dict[str, dict[str, float | None]]:
+    """Fit each baseline to the training bags and evaluate it on the test bags.
+
+    Parameters
+    ----------
+    parts : RunParts
+        The bags of the run. Validation bags are not used: the model did not learn from their instances either.
+    method : str or None
+        Method of the run, which is no baseline of its own.
+
+    Returns
+    -------
+    dict of str to dict
+        Metrics of the test bags without intervals, by name of the baseline.
+    """
+    labels = get_labels(parts.test, "test")
+    metrics = {}
+    for name in BASELINES:
+        if name != method:
+            estimator = build_method(name, random_state=0)
+            estimator.fit(parts.training, get_labels(parts.training, "training"))
+            targets = encode_known_labels(labels, estimator.classes_, len(parts.test))
+            metrics[name] = compute_bag_metrics(targets, estimator.predict_proba(parts.test))
+    return metrics

@@ -1,0 +1,27 @@
+"""Baselines on the split of a run."""
+
+import numpy as np
+
+from bagwise.data.datasets.registry import load_dataset
+from bagwise.estimators.registry import build_method
+from bagwise.evaluation.evaluation import evaluate
+from bagwise.runs.baselines import BASELINES, evaluate_baselines
+from bagwise.runs.parts import RunParts
+
+BAGS = load_dataset("needles", n_bags=40)
+PARTS = RunParts(training=BAGS[:30], test=BAGS[30:])
+
+
+def test_evaluate_baselines_fits_the_training_bags_and_evaluates_the_test_bags():
+    metrics = evaluate_baselines(PARTS, None)
+    assert tuple(metrics) == BASELINES
+    trees = build_method("extra trees", random_state=0).fit(PARTS.training, PARTS.training.labels)
+    expected = evaluate(trees, PARTS.test, PARTS.test.labels).metrics["bags"]
+    assert metrics["extra trees"] == {name: entry["value"] for name, entry in expected.items()}
+    shares = np.bincount(PARTS.training.labels) / 30
+    expected = -np.log(shares[PARTS.test.labels]).mean()
+    np.testing.assert_allclose(metrics["majority"]["log_loss"], expected)
+
+
+def test_evaluate_baselines_leaves_out_the_method_of_the_run():
+    assert list(evaluate_baselines(PARTS, "extra trees")) == ["majority"]
