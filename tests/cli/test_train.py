@@ -31,9 +31,77 @@ def test_train_toml_file_and_flags_give_the_same_model(tmp_path):
     assert hash_file(models[0]) == hash_file(models[1])
 
 
+def test_train_with_a_method_gives_a_run_for_every_other_command(tmp_path):
+    flags = (
+        "--method",
+        "MI-SVM",
+        "--method-option",
+        "calibration=0",
+        "--seed",
+        "3",
+        "--data-option",
+        "n_bags=30",
+        "-q",
+    )
+    assert bagwise("train", "needles", "run", *flags, cwd=tmp_path).returncode == 0
+    stored = json.loads((tmp_path / "run" / "parameters.json").read_text())
+    assert (stored["method"], stored["parameters"]["calibration"]) == ("MI-SVM", 0)
+    assert stored["parameters"]["random_state"] == stored["data"]["split_seed"] == 3
+    metrics = json.loads((tmp_path / "run" / "metrics.json").read_text())
+    assert json.loads(bagwise("evaluate", "run", "--json", cwd=tmp_path).stdout) == metrics
+    for words in (
+        ["report", "run"],
+        ["explain", "run"],
+        ["explain", "run", "--bag", "bag-0007", "--out", "bag"],
+        ["export", "run", "--out", "exported"],
+        ["predict", "run", "needles", "--data-option", "n_bags=5", "--out", "predictions.csv"],
+        ["check", "run"],
+        ["evaluate", "exported", "needles", "--data-option", "n_bags=20"],
+        ["train", "needles", "run", "--resume"],
+    ):
+        result = bagwise(*words, cwd=tmp_path)
+        assert result.returncode == 0, (words, result.stderr)
+    page = (tmp_path / "run" / "report.html").read_text()
+    assert "MI-SVM on needles" in page
+    assert "Learning curves" not in page
+    assert "Baselines on the same split" in page
+
+
+def test_train_applies_flags_to_the_networks_of_an_ensemble(tmp_path):
+    flags = ("--epochs", "1", "--data-option", "n_bags=30", "--no-baselines", "-q")
+    assert bagwise("train", "needles", "run", "--method", "bagwise-ensemble", *flags, cwd=tmp_path).returncode == 0
+    assert json.loads((tmp_path / "run" / "parameters.json").read_text())["parameters"]["estimator__epochs"] == 1
+    assert not (tmp_path / "run" / "baselines.json").exists()
+
+
+def test_train_reads_the_parameters_of_a_method_from_a_toml_file(tmp_path):
+    (tmp_path / "svm.toml").write_text("C = 3.0\ncalibration = 0\nseed = 4\n[data]\nn_bags = 30\n")
+    words = ("train", "needles", "run", "--method", "MI-SVM", "--config", "svm.toml", "-q")
+    assert bagwise(*words, cwd=tmp_path).returncode == 0
+    stored = json.loads((tmp_path / "run" / "parameters.json").read_text())["parameters"]
+    assert (stored["C"], stored["random_state"]) == (3.0, 4)
+
+
+@pytest.mark.parametrize("command", [["explain"], ["report"], ["view"], ["evaluate"]])
+def test_commands_that_need_test_bags_reject_a_saved_model_with_what_to_do(tmp_path, command):
+    from bagwise.data.datasets.registry import load_dataset
+    from bagwise.estimators.classical.pooled import PooledClassifier
+
+    bags = load_dataset("needles", n_bags=30)
+    PooledClassifier().fit(bags, bags.labels).save(tmp_path / "model")
+    assert "bagwise evaluate model DATA" in run_rejected(*command, "model", cwd=tmp_path)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (["needles", "--method", "MI-SWM"], "method 'MI-SWM' is unknown; did you mean"),
+        (["needles", "--method", "MI-SVM", "--epochs", "3"], "MI-SVM has no parameter for --epochs"),
+        (["needles", "--method", "MI-Net", "--pooling", "mean"], "or fixes it"),
+        (["needles", "--method", "MI-SVM", "--method-option", "D=3"], "MI-SVM has no parameter 'D'"),
+        (["needles", "--method", "MI-SVM", "--method-option", "C"], "is not of the form NAME=VALUE"),
+        (["needles", "--method-option", "C=3"], "needs --method NAME"),
+        (["needles", "--method", "MI-SVM", "--preset", "bagwise"], "mutually exclusive"),
         (["digitz"], "did you mean 'digits'"),
         (["needles", "--pooling", "atention"], "did you mean 'attention'"),
         (["needles", "--pooling", "isr"], "use level='instance'"),

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import confusion_matrix, precision_recall_curve, roc_curve
 
-from bagwise.report.summary import find_best_epoch, summarise_run
+from bagwise.report.summary import compare_with_baselines, find_best_epoch, summarise_run
 from bagwise.runs.run import Run
 from resealing import reseal
 
@@ -81,6 +81,20 @@ def test_summarise_run_without_the_data_lacks_only_pictures_and_truth(three_clas
     assert not without["data"]["pictures"]
     for key in ("metrics", "roc", "calibration", "confusion", "notable_bags"):
         assert without[key] == with_data[key]
+
+
+def test_compare_with_baselines_names_those_that_the_model_does_not_beat():
+    def make_metrics(auc, log_loss):
+        return {"auc": {"value": auc}, "log_loss": {"value": log_loss}}
+
+    baselines = {"majority": {"auc": 0.5, "log_loss": 0.69}, "extra trees": {"auc": 0.8, "log_loss": 0.4}}
+    assert compare_with_baselines(make_metrics(0.9, 0.5), baselines) == []
+    (note,) = compare_with_baselines(make_metrics(0.9, 0.7), baselines)
+    assert "“majority”" in note
+    assert "log loss 0.700, baseline 0.690" in note
+    (note,) = compare_with_baselines(make_metrics(0.8, 0.3), baselines)
+    assert "“extra trees” on these test bags: AUC 0.800, baseline 0.800" in note
+    assert compare_with_baselines(make_metrics(None, 0.3), baselines) == []
 
 
 def test_find_best_epoch_finds_the_first_lowest_validation_error_and_loss():

@@ -11,7 +11,7 @@ from bagwise.explain import BagLayers, BoundedCache
 from bagwise.explain.heatmaps import PictureFolder
 from bagwise.figures import is_image_shape
 from bagwise.io import MANIFEST, JsonObject, read_json, recover_folder
-from bagwise.runs import KIND, OpenRun, Run, find_other_seeds, name_method
+from bagwise.runs import KIND, OpenRun, Run, find_other_seeds, is_model_folder, name_method
 from bagwise.viewer.bag_page import FeatureStatistics, compute_feature_statistics, describe_bag, describe_instance
 from bagwise.viewer.pictures import RunPictures
 
@@ -216,7 +216,9 @@ def open_runs(path: Path) -> dict[str, Run]:
     folder = path.parent if path.is_file() and path.suffix.lower() == ".html" else path
     if not folder.is_dir():
         raise InputError(f"{path} is neither a folder nor a report; give the folder of a run, or a folder of runs")
-    if _is_run(folder) or (folder / "parameters.json").exists():  # Run reports how to resume an unfinished one
+    if (
+        _is_run(folder) or (folder / "parameters.json").exists() or is_model_folder(folder)
+    ):  # Run reports what is missing
         return {folder.resolve().name: Run(folder)}
     found, problems = _open_below(folder)
     if not found:
