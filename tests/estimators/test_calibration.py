@@ -13,6 +13,7 @@ from bagwise.estimators.calibration import (
     learn_adjustment,
     restore_adjustment,
 )
+from bagwise.targets.classes import ClassTarget
 from bagwise.targets.likelihoods import Bernoulli, Categorical
 
 GENERATOR = np.random.default_rng(0)
@@ -145,10 +146,10 @@ def test_learn_adjustment_keeps_one_half_if_there_is_only_one_class(targets):
 
 
 def test_check_threshold_rejects_more_than_two_classes():
-    check_threshold(False, 3)
-    check_threshold(True, 2)
-    with pytest.raises(InputError, match="a threshold decides between two classes, but y has 3"):
-        check_threshold(True, 3)
+    check_threshold(False, ClassTarget.unnamed(3))
+    check_threshold(True, ClassTarget.unnamed(2))
+    with pytest.raises(InputError, match="a threshold decides between two classes, but y has the classes 0, 1, 2"):
+        check_threshold(True, ClassTarget.unnamed(3))
 
 
 def test_restore_adjustment_inverts_saving():

@@ -169,7 +169,7 @@ def test_load_estimator_rejects_an_estimator_of_another_class(tmp_path):
 def test_restore_attributes_sets_the_attributes_that_fit_sets():
     fitted = BagClassifier(**QUICK).fit(NEEDLES, NEEDLES.labels)
     restored = BagClassifier(**QUICK)
-    restore_attributes(restored, fitted.classes_, fitted.instance_shape_, fitted.seed_)
+    restore_attributes(restored, fitted.target_, fitted.instance_shape_, fitted.seed_)
     for name in ("instance_shape_", "n_features_in_", "extractor_", "seed_"):
         assert getattr(restored, name) == getattr(fitted, name)
     assert restored.likelihood_.name == fitted.likelihood_.name

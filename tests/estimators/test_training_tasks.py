@@ -14,6 +14,7 @@ from bagwise.estimators.training_tasks import (
     make_training_settings,
     split_validation,
 )
+from bagwise.targets.classes import ClassTarget
 from unchecked import unchecked
 
 NEEDLES = load_dataset("needles", n_bags=40)
@@ -48,16 +49,16 @@ def make_plan(estimator, bags=NEEDLES):
 )
 def test_check_network_parameters_names_the_parameter(parameters, message):
     with pytest.raises(InputError, match=message):
-        check_network_parameters(BagClassifier(**parameters), n_classes=2, has_validation_bags=False)
+        check_network_parameters(BagClassifier(**parameters), target=ClassTarget.unnamed(2), has_validation_bags=False)
 
 
 def test_check_network_parameters_accepts_validation_bags_instead_of_a_share():
     model = BagClassifier(patience=3, temperature=True, threshold=True)
-    check_network_parameters(model, n_classes=2, has_validation_bags=True)
+    check_network_parameters(model, target=ClassTarget.unnamed(2), has_validation_bags=True)
     with pytest.raises(InputError, match="averaging and validation cannot be combined"):
-        check_network_parameters(BagClassifier(averaging=0.5), n_classes=2, has_validation_bags=True)
-    with pytest.raises(InputError, match="a threshold decides between two classes, but y has 3"):
-        check_network_parameters(model, n_classes=3, has_validation_bags=True)
+        check_network_parameters(BagClassifier(averaging=0.5), target=ClassTarget.unnamed(2), has_validation_bags=True)
+    with pytest.raises(InputError, match="a threshold decides between two classes, but y has the classes 0, 1, 2"):
+        check_network_parameters(model, target=ClassTarget.unnamed(3), has_validation_bags=True)
 
 
 def test_make_training_settings_copies_every_setting_from_the_estimator():

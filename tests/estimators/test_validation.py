@@ -5,8 +5,6 @@ from bagwise.bags.bags import Bags
 from bagwise.errors import InputError
 from bagwise.estimators.validation import (
     as_bags,
-    encode_known_labels,
-    encode_labels,
     is_list_of_bags,
     make_singleton_bags,
 )
@@ -48,34 +46,3 @@ def test_make_singleton_bags_makes_bags_of_one_instance():
     bags = make_singleton_bags(rows)
     assert bags.sizes.tolist() == [1, 1, 1]
     np.testing.assert_array_equal(bags.instances, rows)
-
-
-def test_encode_labels_returns_sorted_classes_and_class_numbers():
-    classes, targets = encode_labels(["yes", "no", "yes"], 3)
-    assert (classes.tolist(), targets.tolist()) == (["no", "yes"], [1, 0, 1])
-
-
-@pytest.mark.parametrize(
-    ("y", "message"),
-    [
-        ([0.5, 1.5, 2.5], "y does not contain class labels"),
-        ([1, "one", None], "y does not contain class labels"),
-        (np.zeros((3, 2)), "y must contain one label per bag"),
-    ],
-    ids=["fractions", "mixed types", "two columns"],
-)
-def test_encode_labels_rejects_values_that_are_not_class_labels(y, message):
-    with pytest.raises(InputError, match=message):
-        encode_labels(y, 3)
-
-
-def test_encode_known_labels_accepts_equal_labels_of_another_type():
-    assert encode_known_labels([1.0, 0.0], np.array([0, 1]), 2).tolist() == [1, 0]
-    assert encode_known_labels([True, False], np.array([0, 1]), 2).tolist() == [1, 0]
-
-
-def test_encode_known_labels_rejects_unknown_labels_and_wrong_counts():
-    with pytest.raises(InputError, match="labels '1' are unknown to the model, which was trained on: 0, 1"):
-        encode_known_labels(["1"], np.array([0, 1]), 1)
-    with pytest.raises(InputError, match="y has 1 labels for 2 bags"):
-        encode_known_labels([1], np.array([0, 1]), 2)

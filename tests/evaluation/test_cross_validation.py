@@ -10,7 +10,12 @@ from bagwise.estimators.meta.adjusted import Adjusted
 from bagwise.estimators.network import BagClassifier
 from bagwise.evaluation.cross_validation import evaluate_split, get_metric_values, get_test_share, summarise_units
 from bagwise.evaluation.protocol import Split, make_repeated_folds
-from bagwise.targets.metrics import compute_bag_metrics
+from bagwise.targets.classes import ClassTarget
+
+
+def compute_bag_metrics(targets, probabilities, threshold=0.5):
+    return ClassTarget.unnamed(probabilities.shape[1]).compute_metrics(targets, probabilities, threshold)
+
 
 ROWS = np.arange(40)
 NEEDLES = load_dataset("needles", n_bags=40)

@@ -5,7 +5,12 @@ from bagwise.data.datasets.registry import load_dataset
 from bagwise.errors import InputError
 from bagwise.estimators.network import BagClassifier
 from bagwise.evaluation.evaluation import evaluate, group_predictions
-from bagwise.targets.metrics import compute_bag_metrics
+from bagwise.targets.classes import ClassTarget
+
+
+def compute_bag_metrics(targets, probabilities, threshold=0.5):
+    return ClassTarget.unnamed(probabilities.shape[1]).compute_metrics(targets, probabilities, threshold)
+
 
 NEEDLES = load_dataset("needles", n_bags=30)
 

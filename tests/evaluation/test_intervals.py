@@ -22,7 +22,14 @@ from bagwise.evaluation.intervals import (
 from bagwise.evaluation.protocol import Split
 from bagwise.nn import random_streams
 from bagwise.nn.random_streams import Purpose
-from bagwise.targets.metrics import compute_bag_metrics
+from bagwise.targets.classes import ClassTarget
+
+TWO_CLASSES = ClassTarget.unnamed(2)
+
+
+def compute_bag_metrics(targets, probabilities, threshold=0.5):
+    return ClassTarget.unnamed(probabilities.shape[1]).compute_metrics(targets, probabilities, threshold)
+
 
 GENERATOR = np.random.default_rng(0)
 VALUES = GENERATOR.normal(0.8, 0.05, (5, 10))  # of five repeats of ten folds
@@ -51,7 +58,7 @@ def few_resamples(monkeypatch):
 def test_bootstrap_intervals_of_accuracy_are_close_to_the_binomial_interval():
     """80 of 100 correct: the percentile interval is close to 0.8 ± 1.96 · 0.04."""
     targets, probabilities = make_predictions(0.8, 100)
-    low, high = bootstrap_intervals(targets, probabilities)["accuracy"]
+    low, high = bootstrap_intervals(TWO_CLASSES, targets, probabilities)["accuracy"]
     assert abs(low - 0.72) < 0.02
     assert abs(high - 0.88) < 0.02
 
@@ -59,25 +66,27 @@ def test_bootstrap_intervals_of_accuracy_are_close_to_the_binomial_interval():
 def test_bootstrap_intervals_of_whole_groups_are_wider():
     targets, probabilities = make_predictions(0.8, 100)
     groups = np.arange(100) // 10  # the bags of a group are all correct or all wrong
-    low, high = bootstrap_intervals(targets, probabilities, groups)["accuracy"]
-    ungrouped_low, ungrouped_high = bootstrap_intervals(targets, probabilities)["accuracy"]
+    low, high = bootstrap_intervals(TWO_CLASSES, targets, probabilities, groups)["accuracy"]
+    ungrouped_low, ungrouped_high = bootstrap_intervals(TWO_CLASSES, targets, probabilities)["accuracy"]
     assert high - low > 1.5 * (ungrouped_high - ungrouped_low)
 
 
 def test_bootstrap_intervals_are_the_same_for_the_same_seed():
     targets, probabilities = make_predictions(0.7, 40)
-    assert bootstrap_intervals(targets, probabilities, seed=1) == bootstrap_intervals(targets, probabilities, seed=1)
+    assert bootstrap_intervals(TWO_CLASSES, targets, probabilities, seed=1) == bootstrap_intervals(
+        TWO_CLASSES, targets, probabilities, seed=1
+    )
 
 
 def test_bootstrap_intervals_are_none_where_a_metric_is_never_defined():
-    assert bootstrap_intervals(np.zeros(5, dtype=int), np.tile([0.9, 0.1], (5, 1)))["auc"] is None
+    assert bootstrap_intervals(TWO_CLASSES, np.zeros(5, dtype=int), np.tile([0.9, 0.1], (5, 1)))["auc"] is None
 
 
 def test_bootstrap_intervals_are_none_with_one_group_per_class():
     """Most resamples lack a class; the few that have all of them are the bags themselves."""
     targets, groups = np.repeat([0, 1, 2], 3), np.repeat(["a", "b", "c"], 3)
     probabilities = np.random.default_rng(0).dirichlet(np.ones(3), 9)
-    found = bootstrap_intervals(targets, probabilities, groups)
+    found = bootstrap_intervals(TWO_CLASSES, targets, probabilities, groups)
     assert found["auc"] is None
     assert found["accuracy"] is not None
 
@@ -96,7 +105,7 @@ def test_resample_bags_samples_whole_groups(monkeypatch):
 def test_bootstrap_intervals_take_less_than_quadratic_time(monkeypatch):
     monkeypatch.setattr(intervals, "N_RESAMPLES", 1)
     started = time.process_time()
-    bootstrap_intervals(*make_predictions(0.8, 300_000))
+    bootstrap_intervals(TWO_CLASSES, *make_predictions(0.8, 300_000))
     assert time.process_time() - started < 5  # comparing every bag with every other takes a minute
 
 
@@ -173,7 +182,9 @@ def test_share_test_bags_is_false_for_splits_with_different_test_bags():
 def test_resample_metrics_of_one_fit_gives_the_bootstrap_interval():
     units = make_units(repeats=1)
     predictions = units[0]["predictions"]["bags"]
-    expected = bootstrap_intervals(np.array(predictions["targets"]), np.array(predictions["probabilities"]))
+    expected = bootstrap_intervals(
+        TWO_CLASSES, np.array(predictions["targets"]), np.array(predictions["probabilities"])
+    )
     scores = summarise_units(units)
     for name in ("accuracy", "auc", "log_loss"):
         assert scores[name].errors.interval == pytest.approx(expected[name])

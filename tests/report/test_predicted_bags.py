@@ -17,6 +17,6 @@ def test_predicted_bags_read_agrees_with_the_files(digits_run, three_classes_run
         assert (predictions.offsets[0], predictions.offsets[-1]) == (0, len(weights))
 
 
-def test_two_classes_is_true_for_two_classes_only(digits_run, three_classes_run):
-    assert PredictedBags.read(digits_run).two_classes
-    assert not PredictedBags.read(three_classes_run).two_classes
+def test_is_binary_is_true_for_two_classes_only(digits_run, three_classes_run):
+    assert PredictedBags.read(digits_run).is_binary
+    assert not PredictedBags.read(three_classes_run).is_binary

@@ -11,13 +11,15 @@ from bagwise.runs.file_checks import (
     check_predictions,
     check_training,
 )
+from bagwise.targets.classes import ClassTarget
 
+TWO_CLASSES = ClassTarget.unnamed(2)
 ROW = {"bag": "a", "n_instances": "3", "label": "0", "predicted": "1", "probability 0": "0.25", "probability 1": "0.75"}
 
 
 def test_checks_accept_the_files_of_a_run(digits_run):
     folder = digits_run.folder
-    assert check_predictions(read_csv(folder / "predictions.csv"), ["0", "1"])[0]["bag"]
+    assert check_predictions(read_csv(folder / "predictions.csv"), TWO_CLASSES)[0]["bag"]
     assert [row["epoch"] for row in check_history(read_csv(folder / "history.csv"))] == [1.0, 2.0]
     for check, name in ((check_metrics, "metrics.json"), (check_parameters, "parameters.json")):
         content = read_json(folder / name)
@@ -40,16 +42,16 @@ def test_checks_accept_the_files_of_a_run(digits_run):
     ids=str,
 )
 def test_check_predictions_rejects_invalid_rows(change):
-    assert check_predictions([ROW], ["0", "1"]) == [ROW]
+    assert check_predictions([ROW], TWO_CLASSES) == [ROW]
     with pytest.raises(ValueError, match=r"row 2|could not convert"):
-        check_predictions([ROW, {**ROW, **change}], ["0", "1"])
+        check_predictions([ROW, {**ROW, **change}], TWO_CLASSES)
 
 
 def test_check_predictions_rejects_an_empty_table_and_missing_columns():
     with pytest.raises(ValueError, match="no predictions"):
-        check_predictions([], ["0", "1"])
+        check_predictions([], TWO_CLASSES)
     with pytest.raises(ValueError, match="row 1 does not have the columns"):
-        check_predictions([{name: value for name, value in ROW.items() if name != "label"}], ["0", "1"])
+        check_predictions([{name: value for name, value in ROW.items() if name != "label"}], TWO_CLASSES)
 
 
 @pytest.mark.parametrize("row", [{"bag": "a"}, {"bag": "a", "use": None}, {"bag": "a", "use": "training", "odd": "x"}])

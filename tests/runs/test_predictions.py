@@ -9,8 +9,9 @@ from bagwise.runs.predictions import (
     make_training_rows,
     make_weight_rows,
 )
+from bagwise.targets.classes import ClassTarget
 
-CLASSES = np.array(["no", "yes"])
+TARGET = ClassTarget(np.array(["no", "yes"]))
 BAGS = Bags.from_list(
     [np.zeros((1, 2)), np.zeros((2, 2))],
     labels=["no", "yes"],
@@ -22,7 +23,7 @@ BAGS = Bags.from_list(
 
 def test_make_prediction_rows_keeps_every_digit():
     probabilities = np.array([[2 / 3, 1 / 3], [0.1, 0.9]])
-    rows = list(make_prediction_rows(CLASSES, BAGS, probabilities, BAGS.labels))
+    rows = list(make_prediction_rows(TARGET, BAGS, probabilities, BAGS.labels))
     assert rows[0] == {
         "bag": "a",
         "status": "predicted",
@@ -38,7 +39,7 @@ def test_make_prediction_rows_keeps_every_digit():
 
 def test_make_prediction_rows_leaves_out_missing_labels_and_groups():
     bags = BAGS.replace(labels=None, groups=None)
-    rows = list(make_prediction_rows(np.array([0, 1]), bags, np.full((2, 2), 0.5), None))
+    rows = list(make_prediction_rows(ClassTarget.unnamed(2), bags, np.full((2, 2), 0.5), None))
     assert list(rows[0]) == ["bag", "status", "n_instances", "predicted", "probability 0", "probability 1"]
 
 
@@ -49,7 +50,7 @@ def test_make_empty_rows_has_no_probabilities():
 def test_make_group_rows_has_the_mean_of_the_bags():
     probabilities = np.array([[0.5, 0.5], [0.9, 0.1], [0.1, 0.9]])
     grouped = group_predictions(np.array([1, 0, 1]), probabilities, np.array(["p", "q", "p"]))
-    rows = make_group_rows(CLASSES, grouped)
+    rows = make_group_rows(TARGET, grouped)
     assert [(row["group"], row["n_bags"], row["label"], row["predicted"]) for row in rows] == [
         ("p", 2, "yes", "yes"),
         ("q", 1, "no", "no"),
@@ -59,7 +60,7 @@ def test_make_group_rows_has_the_mean_of_the_bags():
 
 def test_make_group_rows_leaves_out_missing_labels():
     grouped = group_predictions(None, np.array([[0.5, 0.5], [0.2, 0.8]]), np.array(["p", "q"]))
-    rows = make_group_rows(CLASSES, grouped, 0.9)
+    rows = make_group_rows(TARGET, grouped, 0.9)
     assert [row["predicted"] for row in rows] == ["no", "no"]
     assert "label" not in rows[0]
 

@@ -8,14 +8,19 @@ from sklearn import metrics as reference
 
 from bagwise.data.datasets.registry import load_dataset
 from bagwise.evaluation.instance_metrics import compute_instance_metrics
+from bagwise.targets.classes import ClassTarget
+from bagwise.targets.key_metrics import KEY_METRICS
 from bagwise.targets.metrics import (
-    KEY_METRICS,
-    METRICS,
+    CLASS_METRICS,
     compute_auc,
     compute_average_precision,
-    compute_bag_metrics,
     decide_classes,
 )
+
+
+def compute_bag_metrics(targets, probabilities, threshold=0.5):
+    return ClassTarget.unnamed(probabilities.shape[1]).compute_metrics(targets, probabilities, threshold)
+
 
 PROBABILITIES = np.array([[0.9, 0.1], [0.5, 0.5], [0.2, 0.8]])
 
@@ -49,7 +54,7 @@ def test_decide_classes_ignores_the_threshold_for_more_than_two_classes():
 
 def test_metrics_and_key_metrics_describe_exactly_the_computed_metrics():
     computed = compute_bag_metrics(np.array([0, 1]), np.array([[0.9, 0.1], [0.2, 0.8]]))
-    assert METRICS.keys() == computed.keys()
+    assert CLASS_METRICS.keys() == computed.keys()
     bags = load_dataset("needles", n_bags=4)
     assert KEY_METRICS.keys() == compute_instance_metrics(bags, np.zeros(bags.n_instances)).keys() - {"n_bags"}
 

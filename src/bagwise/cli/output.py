@@ -90,11 +90,11 @@ class Output:
             self.print_table(title, rows, ("", *(f"by {source}" for source in sources)))
 
     def _print_values(self, title: str, values: dict[str, Any]) -> None:
-        from bagwise.targets import METRICS
+        from bagwise.targets import CLASS_METRICS
 
         rows = [
-            (metric, _format_number(values[name]["value"]), _format_interval(values[name]["interval"]))
-            for name, (metric, _) in METRICS.items()
+            (metric.title, _format_number(values[name]["value"]), _format_interval(values[name]["interval"]))
+            for name, metric in sorted(CLASS_METRICS.items(), key=lambda item: item[1].rank)
             if name in values
         ]
         self.print_table(title, rows, ("", "value", "95 % interval"))

@@ -97,13 +97,13 @@ def predict(
     if groups is not None and bags.groups is None:
         raise InputError(f"--groups: the bags of '{data}' have no groups; leave --groups out")
     probabilities, instance_weights = model.predict_with_weights(bags)
-    rows = make_prediction_rows(model.classes_, bags, probabilities, bags.labels, model.decision_threshold)
+    rows = make_prediction_rows(model.target_, bags, probabilities, bags.labels, model.decision_threshold)
     write_csv(out, chain(rows, make_empty_rows(source.set_aside)))
     output.print_written(out, f"predictions for {len(bags)} bags")
     output.print_empty_bags(source.set_aside)
     if groups is not None and bags.groups is not None:
         grouped = group_predictions(None, probabilities, bags.groups)
-        write_csv(groups, make_group_rows(model.classes_, grouped, model.decision_threshold))
+        write_csv(groups, make_group_rows(model.target_, grouped, model.decision_threshold))
         output.print_written(groups, f"predictions for {len(grouped.names)} groups")
     if weights is not None:
         write_csv(weights, make_weight_rows(bags, instance_weights))

@@ -33,8 +33,6 @@ __all__ = [
     "as_bags",
     "build_method",
     "compute_gram_matrix",
-    "encode_known_labels",
-    "encode_labels",
     "get_preset",
     "list_parameters",
     "resolve_method_name",
@@ -66,4 +64,4 @@ from .meta.voting import Voting
 from .network import BagClassifier
 from .registry import METHODS, PRESETS, Method, build_method, get_preset, list_parameters, resolve_method_name
 from .serialization import DESCRIPTION, restore_attributes, to_plain
-from .validation import BagsLike, as_bags, encode_known_labels, encode_labels
+from .validation import BagsLike, as_bags

@@ -21,15 +21,14 @@ from bagwise.arguments import check_whole_number
 from bagwise.bags import Bags, name_bag
 from bagwise.errors import InputError
 from bagwise.estimators.serialization import load_estimator, save_estimator
-from bagwise.estimators.validation import BagsLike, ValidationBags, encode_labels, is_list_of_bags, make_singleton_bags
+from bagwise.estimators.validation import BagsLike, ValidationBags, is_list_of_bags, make_singleton_bags
 from bagwise.nn import make_seed
-from bagwise.targets import DEFAULT_THRESHOLD, Likelihood, decide_classes, make_likelihood
+from bagwise.targets import DEFAULT_THRESHOLD, ClassTarget, Likelihood, Target
 
 Estimator = TypeVar("Estimator", bound="BagEstimator")
 # types of the constructor parameters random_state and class_weight
 RandomState = int | np.random.RandomState | None
 ClassWeight = Literal["balanced"] | dict[Any, float] | None
-MAX_CLASSES_SHOWN = 5  # in error messages
 
 
 class BagPredictions(NamedTuple):
@@ -48,6 +47,8 @@ class BagEstimator(ClassifierMixin, BaseEstimator, ABC):
 
     Attributes
     ----------
+    target_ : Target
+        What is predicted: the classes, their probabilities and their metrics.
     classes_ : ndarray of shape (n_classes,)
         The class labels in increasing order.
     likelihood_ : Likelihood
@@ -68,7 +69,7 @@ class BagEstimator(ClassifierMixin, BaseEstimator, ABC):
     supports_checkpoint: ClassVar[bool] = False  # True if ``fit`` accepts validation bags and a checkpoint
 
     random_state: Any
-    classes_: np.ndarray
+    target_: Any
     likelihood_: Likelihood
     instance_shape_: tuple[int, ...]
     n_features_in_: int
@@ -149,6 +150,11 @@ class BagEstimator(ClassifierMixin, BaseEstimator, ABC):
         """Set the fitted state returned by ``_content``; parameters, classes and shapes are already set."""
 
     @property
+    def classes_(self) -> np.ndarray:
+        """The class labels in increasing order."""
+        return self.target_.classes
+
+    @property
     def decision_threshold(self) -> float:
         """The probability above which the second of two classes is predicted."""
         return DEFAULT_THRESHOLD
@@ -169,8 +175,8 @@ class BagEstimator(ClassifierMixin, BaseEstimator, ABC):
         ndarray of shape (n_bags,)
             Class labels.
         """
-        probabilities = self.predict_proba(X)
-        return self.classes_[decide_classes(probabilities, self.decision_threshold)]
+        decided = self.target_.decide(self.predict_proba(X), self.decision_threshold)
+        return self.target_.decode(decided)
 
     def predict_with_weights(self, X: BagsLike) -> BagPredictions:
         """Predict class probabilities and instance weights together, in one pass where possible.
@@ -234,21 +240,22 @@ class BagEstimator(ClassifierMixin, BaseEstimator, ABC):
         else:
             rows, y = validate_data(self, X, y, dtype="numeric")
             X = make_singleton_bags(rows)
-        self.classes_, targets = encode_labels(y, len(X))
-        self._check_classes()
-        self.likelihood_ = self._make_likelihood(len(self.classes_))
+        self.target_ = ClassTarget.learn(y, len(X))
+        targets = self.target_.encode(y, len(X))
+        self._check_target()
+        self.likelihood_ = self._make_likelihood(self.target_)
         self.instance_shape_ = tuple(X.instance_shape)
         self.n_features_in_ = int(np.prod(X.instance_shape))
         self.extractor_ = X.extractor
         self.seed_ = self._make_seed()
         return X, targets
 
-    def _check_classes(self) -> None:
-        """Reject classes that the method cannot separate."""
+    def _check_target(self) -> None:
+        """Reject a target that the method cannot predict."""
         return
 
-    def _make_likelihood(self, n_classes: int) -> Likelihood:
-        return make_likelihood(n_classes)
+    def _make_likelihood(self, target: Target) -> Likelihood:
+        return target.likelihood
 
     def _make_seed(self) -> int:
         if self.random_state is None:
@@ -281,9 +288,8 @@ class BagEstimator(ClassifierMixin, BaseEstimator, ABC):
         return X
 
     def _describe_training_bags(self) -> str:
-        classes = ", ".join(map(str, self.classes_.tolist()[:MAX_CLASSES_SHOWN]))
         features = "" if self.extractor_ is None else f", features of {self.extractor_}"
-        return f"bags of the classes {classes}{features}"
+        return f"bags of {self.target_.describe()}{features}"
 
 
 def _describe_shape(shape: tuple[int, ...]) -> str:

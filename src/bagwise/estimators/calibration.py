@@ -28,7 +28,7 @@ from scipy.optimize import minimize_scalar
 from bagwise.arguments import check_real_number
 from bagwise.bags import make_stratified_folds
 from bagwise.errors import InputError
-from bagwise.targets import DEFAULT_THRESHOLD, Likelihood, clip_log, make_likelihood
+from bagwise.targets import DEFAULT_THRESHOLD, Likelihood, Target, clip_log, make_likelihood
 
 MAX_LOG_SLOPE = 7.0  # bound of |log a|: a is between about 1/1000 and 1000
 
@@ -55,11 +55,11 @@ def compute_held_out_scores(
     n_folds = min(n_folds, int(np.bincount(targets).min()), n_groups)
     if n_folds < 2:
         return np.array([], dtype=int), np.array([])
-    n_classes = len(np.unique(targets))
+    n_strata = len(np.unique(targets))
     folds = [
         (training, held_out)
         for training, held_out in make_stratified_folds(targets, groups, n_folds, seed)
-        if len(np.unique(targets[training])) == n_classes and len(held_out)
+        if len(np.unique(targets[training])) == n_strata and len(held_out)
     ]
     if not folds:
         return np.array([], dtype=int), np.array([])
@@ -75,8 +75,8 @@ def fit_slope(likelihood: Likelihood, scores: np.ndarray, targets: np.ndarray) -
     """
     values = torch.from_numpy(np.asarray(scores, dtype=np.float64))
     label_noise = 1 / (len(targets) + 2)
-    n_classes = int(likelihood.log_probabilities(values[:1]).shape[1])
-    smoothed = np.full((len(targets), n_classes), label_noise / (n_classes - 1))
+    n_outputs = int(likelihood.log_probabilities(values[:1]).shape[1])
+    smoothed = np.full((len(targets), n_outputs), label_noise / (n_outputs - 1))
     smoothed[np.arange(len(targets)), targets] = 1 - label_noise
 
     def compute_loss(log_slope: float) -> float:
@@ -141,10 +141,10 @@ def learn_adjustment(
     return Adjustment(scaling.temperature, _fit_threshold(positive, targets == 1) if threshold else DEFAULT_THRESHOLD)
 
 
-def check_threshold(threshold: bool, n_classes: int) -> None:
-    """Reject a learned threshold for more than two classes."""
-    if threshold and n_classes > 2:
-        raise InputError(f"a threshold decides between two classes, but y has {n_classes}; set threshold=False")
+def check_threshold(threshold: bool, target: Target) -> None:
+    """Reject a learned threshold for a target without a decision between two classes."""
+    if threshold and not target.has_threshold:
+        raise InputError(f"a threshold decides between two classes, but y has {target.describe()}; set threshold=False")
 
 
 def _fit_temperature(probabilities: np.ndarray, targets: np.ndarray) -> float:

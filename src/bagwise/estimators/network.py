@@ -27,10 +27,10 @@ from bagwise.estimators.training_tasks import (
     make_training_settings,
     split_validation,
 )
-from bagwise.estimators.validation import BagsLike, ValidationBags, encode_known_labels
+from bagwise.estimators.validation import BagsLike, ValidationBags
 from bagwise.nn import CONNECTIONS, BagModel, Purpose, random_integer
 from bagwise.nn.pooling import Pooling
-from bagwise.targets import Likelihood
+from bagwise.targets import Likelihood, Target
 from bagwise.training import (
     Checkpoint,
     Epoch,
@@ -309,7 +309,7 @@ class BagClassifier(BagEstimator):
 
     def _plan(self, X: BagsLike, y: npt.ArrayLike | None, validation: ValidationBags | None) -> TrainingPlan:
         bags, targets = self._check_training_input(X, y)
-        check_network_parameters(self, len(self.classes_), validation is not None)
+        check_network_parameters(self, self.target_, validation is not None)
         return TrainingPlan(make_training_settings(self), *self._make_tasks(LabelledBags(bags, targets), validation))
 
     def _make_tasks(
@@ -318,13 +318,13 @@ class BagClassifier(BagEstimator):
         held_out = None
         if validation is not None:
             bags = self._check_bags(validation[0])
-            held_out = LabelledBags(bags, encode_known_labels(validation[1], self.classes_, len(bags)))
+            held_out = LabelledBags(bags, self.target_.encode(validation[1], len(bags)))
         elif self.validation is not None:
             training, held_out = split_validation(training, self.validation, random_integer(self.seed_, Purpose.SPLIT))
         return make_tasks(training, held_out, self.classes_, self.class_weight)
 
-    def _make_likelihood(self, n_classes: int) -> Likelihood:
-        likelihood = super()._make_likelihood(n_classes)
+    def _make_likelihood(self, target: Target) -> Likelihood:
+        likelihood = super()._make_likelihood(target)
         if self.connections is None:
             return likelihood
         return choose_by_name(self.connections, CONNECTIONS, "connections").likelihood(likelihood)

@@ -22,6 +22,7 @@ from bagwise.io import (
     write_json,
     write_manifest,
 )
+from bagwise.targets import Target, restore_target, save_target
 
 KIND = "bagwise model"  # kind of the folder, as written to its manifest
 DESCRIPTION, TENSORS = "model.json", "model.safetensors"
@@ -36,7 +37,7 @@ def save_estimator(estimator: Any, folder: str | Path) -> None:
         "estimator": type(estimator).__name__,
         "bagwise": bagwise.__version__,
         "parameters": _parameters_to_plain(estimator),
-        "classes": {"dtype": estimator.classes_.dtype.str, "values": [to_plain(label) for label in estimator.classes_]},
+        "target": save_target(estimator.target_),
         "instance_shape": list(estimator.instance_shape_),
         "feature_names": getattr(estimator, "feature_names_in_", np.array([])).tolist(),
         "extractor": estimator.extractor_,
@@ -73,7 +74,7 @@ def _read_estimator(expected_class: Any, folder: Path, modules: dict[str, Any]) 
     estimator = found_class(**_insert_modules(parameters, modules, folder))
     restore_attributes(
         estimator,
-        _restore_classes(**description["classes"]),
+        restore_target(description["target"]),
         tuple(description["instance_shape"]),
         description["seed"],
     )
@@ -84,22 +85,22 @@ def _read_estimator(expected_class: Any, folder: Path, modules: dict[str, Any]) 
     return estimator
 
 
-def restore_attributes(estimator: Any, classes: np.ndarray, instance_shape: tuple[int, ...], seed: int) -> None:
+def restore_attributes(estimator: Any, target: Target, instance_shape: tuple[int, ...], seed: int) -> None:
     """Set the attributes that every ``fit`` sets, for an estimator that is restored instead of fitted.
 
     Parameters
     ----------
     estimator : BagEstimator
         The estimator; it is changed in place.
-    classes : ndarray of shape (n_classes,)
-        The class labels.
+    target : Target
+        The target.
     instance_shape : tuple of int
         Shape of an instance.
     seed : int
         Seed of the fit.
     """
-    estimator.classes_, estimator.instance_shape_, estimator.seed_ = classes, instance_shape, seed
-    estimator.likelihood_ = estimator._make_likelihood(len(classes))
+    estimator.target_, estimator.instance_shape_, estimator.seed_ = target, instance_shape, seed
+    estimator.likelihood_ = estimator._make_likelihood(target)
     estimator.n_features_in_ = int(np.prod(instance_shape))
     estimator.extractor_ = None
 
@@ -220,14 +221,6 @@ def _find_sklearn_class(name: str) -> Any:
             "the model was saved with"
         )
     return found
-
-
-def _restore_classes(dtype: str, values: list[Any]) -> np.ndarray:
-    classes = np.array(values, dtype=dtype)
-    strings = classes.dtype.kind == "O" and all(isinstance(value, str) for value in values)
-    if not (strings or classes.dtype.kind in "Uiufb") or len(set(classes.tolist())) != len(values):
-        raise ValueError("its classes are not distinct strings or numbers")
-    return classes
 
 
 def _read_tensors(path: Path) -> dict[str, Tensor]:

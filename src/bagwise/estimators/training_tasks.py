@@ -13,6 +13,7 @@ from bagwise.errors import InputError
 from bagwise.estimators.base import ClassWeight
 from bagwise.estimators.calibration import check_threshold
 from bagwise.estimators.serialization import to_plain
+from bagwise.targets import Target
 from bagwise.training import TrainingSettings, TrainingTask
 from bagwise.training.streaming import resolve_memory
 
@@ -43,14 +44,14 @@ class TrainingPlan(NamedTuple):
     validation: TrainingTask | None
 
 
-def check_network_parameters(estimator: Any, n_classes: int, has_validation_bags: bool) -> None:
+def check_network_parameters(estimator: Any, target: Target, has_validation_bags: bool) -> None:
     """Check the parameters that are checked neither by the training settings nor by the parts of the model."""
     check_whole_number("attention_width", estimator.attention_width, minimum=1)
     check_whole_number("heads", estimator.heads, minimum=1)
     resolve_memory(estimator.memory, torch.device("cpu"))
     for name in ("standardize", "temperature", "threshold"):
         check_bool(name, getattr(estimator, name))
-    check_threshold(estimator.threshold, n_classes)
+    check_threshold(estimator.threshold, target)
     if estimator.averaging and (has_validation_bags or estimator.validation is not None):
         raise InputError(
             "averaging and validation cannot be combined: the model is either the average of the last epochs or the "

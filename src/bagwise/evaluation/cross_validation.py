@@ -14,23 +14,23 @@ import numpy.typing as npt
 from sklearn.base import clone
 
 from bagwise.bags import Bags
-from bagwise.estimators import BagEstimator, encode_labels
+from bagwise.estimators import BagEstimator
 from bagwise.evaluation.evaluation import evaluate_key_instances, group_predictions
 from bagwise.evaluation.instance_metrics import measure_concentration
 from bagwise.evaluation.intervals import (
     StandardErrors,
     compute_errors,
     compute_percentiles,
+    read_unit_target,
     resample_metrics,
     share_test_bags,
 )
 from bagwise.evaluation.protocol import Split, check_split_classes
 from bagwise.nn import Purpose, random_integer
-from bagwise.targets import compute_bag_metrics
+from bagwise.targets import ClassTarget, Metric, Target, clip_to_range, save_target
 from bagwise.training import use_one_thread
 
-WITHOUT_UPPER_BOUND = ("log_loss", "brier")  # all other metrics are between 0 and 1
-
+PREDICTED_PARTS = ("bags", "groups")  # parts of a unit whose metrics compare outputs with targets
 Unit = dict[str, Any]  # the result of one fit, as returned by evaluate_split
 
 
@@ -56,16 +56,18 @@ def evaluate_split(
     Unit
         Predictions, metrics and times of the fit.
     """
-    classes, targets = encode_labels(y, len(bags))
-    check_split_classes(split, classes[targets])
+    target = ClassTarget.learn(y, len(bags))
+    targets = target.encode(y, len(bags))
+    labels = target.decode(targets)
+    check_split_classes(split, labels)
     model = clone(estimator)
     if "random_state" in model.get_params():
         model.set_params(random_state=random_integer(seed, Purpose.SPLIT, 4 + split.repeat, split.fold))
     test = bags[split.test]
     started = time.perf_counter()
     with use_one_thread():  # with another number of threads, sums differ in their last bits
-        validation = {"validation": (test, classes[targets[split.test]])} if peeking else {}
-        model.fit(bags[split.training], classes[targets[split.training]], **validation)
+        validation = {"validation": (test, labels[split.test])} if peeking else {}
+        model.fit(bags[split.training], labels[split.training], **validation)
         fitted = time.perf_counter()
         probabilities, weights = model.predict_with_weights(test)
         instances = {} if test.instance_labels is None else evaluate_key_instances(model, test, weights)
@@ -75,10 +77,11 @@ def evaluate_split(
         "fold": split.fold,
         "n_training": len(split.training),
         "rows": split.test.tolist(),
+        "target": save_target(target),
         "threshold": model.decision_threshold,
         "predictions": predictions,
         "metrics": {
-            **_compute_metrics(predictions, model.decision_threshold),
+            **_compute_metrics(target, predictions, model.decision_threshold),
             **instances,
             "sharing": measure_concentration(test, weights),
         },
@@ -102,9 +105,9 @@ def _collect_predictions(targets: np.ndarray, probabilities: np.ndarray, groups:
     return predictions
 
 
-def _compute_metrics(predictions: Unit, threshold: float) -> Unit:
+def _compute_metrics(target: Target, predictions: Unit, threshold: float) -> Unit:
     return {
-        part: compute_bag_metrics(np.array(found["targets"]), np.array(found["probabilities"]), threshold)
+        part: target.compute_metrics(np.array(found["targets"]), np.array(found["probabilities"]), threshold)
         for part, found in predictions.items()
     }
 
@@ -143,8 +146,10 @@ def summarise_units(units: Sequence[Unit], part: str = "bags") -> dict[str, Scor
     if share_test_bags(units):
         resampled = resample_metrics(units, part) if part in units[0]["predictions"] else {}
         errors = {name: _use_bootstrap(found, resampled.get(name)) for name, found in errors.items()}
+    metrics = read_unit_target(units[0]).metrics if part in PREDICTED_PARTS else {}
     return {
-        name: Scores(_clip_interval(name, found), _average_pooled(units, name, part)) for name, found in errors.items()
+        name: Scores(_clip_interval(metrics.get(name), found), _average_pooled(units, name, part))
+        for name, found in errors.items()
     }
 
 
@@ -155,12 +160,13 @@ def _use_bootstrap(errors: StandardErrors, resampled: np.ndarray | None) -> Stan
     )
 
 
-def _clip_interval(name: str, errors: StandardErrors) -> StandardErrors:
-    """Clip the interval to the range of the metric."""
+def _clip_interval(metric: Metric | None, errors: StandardErrors) -> StandardErrors:
+    """Clip the interval to the range of a metric of bags, or to that of key-instance metrics, from 0 to 1."""
     if errors.interval is None:
         return errors
     low, high = errors.interval
-    return errors._replace(interval=(max(low, 0.0), high if name in WITHOUT_UPPER_BOUND else min(high, 1.0)))
+    clipped = (max(low, 0.0), min(high, 1.0)) if metric is None else clip_to_range(metric, low, high)
+    return errors._replace(interval=clipped)
 
 
 def get_metric_values(units: Sequence[Unit], name: str, part: str = "bags") -> np.ndarray:
@@ -223,7 +229,7 @@ def _pool_folds(units: Sequence[Unit], name: str, part: str) -> float | None:
     targets = np.concatenate([predictions["targets"] for predictions, _ in evaluated])
     probabilities = np.concatenate([predictions["probabilities"] for predictions, _ in evaluated])
     thresholds = np.concatenate([np.full(len(found["targets"]), threshold) for found, threshold in evaluated])
-    return compute_bag_metrics(targets, probabilities, thresholds)[name]
+    return read_unit_target(units[0]).metrics[name].compute(targets, probabilities, thresholds)
 
 
 def _average_pooled(units: Sequence[Unit], name: str, part: str) -> float | None:

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from bagwise.bags import Bags
-from bagwise.estimators import BagEstimator, BagsLike, as_bags, encode_known_labels
+from bagwise.estimators import BagEstimator, BagsLike, as_bags
 from bagwise.evaluation.instance_metrics import compute_instance_metrics
 from bagwise.evaluation.intervals import bootstrap_intervals
-from bagwise.targets import compute_bag_metrics
+from bagwise.targets import Target
 
 
 class Evaluation(NamedTuple):
@@ -58,37 +58,38 @@ def evaluate(estimator: BagEstimator, bags: BagsLike, y: npt.ArrayLike) -> Evalu
         If a label is unknown to the estimator.
     """
     bags = as_bags(bags)
-    targets = encode_known_labels(y, estimator.classes_, len(bags))
+    target, threshold = estimator.target_, estimator.decision_threshold
+    targets = target.encode(y, len(bags))
     probabilities, weights = estimator.predict_with_weights(bags)
     metrics: dict[str, Any] = {
         "n_bags": bags.n_bags,
         "n_instances": bags.n_instances,
-        "bags": _compute_metrics_with_intervals(targets, probabilities, bags.groups, estimator.decision_threshold),
-        "decision_threshold": estimator.decision_threshold,
+        "bags": _compute_metrics_with_intervals(target, targets, probabilities, bags.groups, threshold),
+        "decision_threshold": threshold,
     }
     if bags.groups is not None:
-        metrics |= _compute_group_metrics(targets, probabilities, bags.groups, estimator.decision_threshold)
+        metrics |= _compute_group_metrics(target, targets, probabilities, bags.groups, threshold)
     if bags.instance_labels is not None:
         metrics["instances"] = evaluate_key_instances(estimator, bags, weights)
     return Evaluation(probabilities, weights, metrics)
 
 
 def _compute_metrics_with_intervals(
-    targets: np.ndarray, probabilities: np.ndarray, groups: np.ndarray | None, threshold: float
+    target: Target, targets: np.ndarray, probabilities: np.ndarray, groups: np.ndarray | None, threshold: float
 ) -> dict[str, Any]:
-    intervals = bootstrap_intervals(targets, probabilities, groups, threshold)
-    values = compute_bag_metrics(targets, probabilities, threshold)
+    intervals = bootstrap_intervals(target, targets, probabilities, groups, threshold)
+    values = target.compute_metrics(targets, probabilities, threshold)
     return {name: {"value": value, "interval": intervals[name]} for name, value in values.items()}
 
 
 def _compute_group_metrics(
-    targets: np.ndarray, probabilities: np.ndarray, groups: np.ndarray, threshold: float
+    target: Target, targets: np.ndarray, probabilities: np.ndarray, groups: np.ndarray, threshold: float
 ) -> dict[str, Any]:
     """Metrics of groups, if some group has several bags and every group has a single label."""
     grouped = group_predictions(targets, probabilities, groups)
     if grouped.targets is None or len(grouped.names) == len(targets):
         return {}
-    metrics = _compute_metrics_with_intervals(grouped.targets, grouped.probabilities, None, threshold)
+    metrics = _compute_metrics_with_intervals(target, grouped.targets, grouped.probabilities, None, threshold)
     return {"groups": {"n_groups": len(grouped.names), "metrics": metrics}}
 
 

@@ -22,7 +22,7 @@ import numpy as np
 from scipy import stats
 
 from bagwise.nn import Purpose, make_generator
-from bagwise.targets import DEFAULT_THRESHOLD, compute_bag_metrics
+from bagwise.targets import DEFAULT_THRESHOLD, ClassTarget, Target, restore_target
 
 N_RESAMPLES = 1000
 CONFIDENCE_LEVEL = 0.95
@@ -31,6 +31,7 @@ Interval = tuple[float, float]
 
 
 def bootstrap_intervals(
+    target: Target,
     targets: np.ndarray,
     probabilities: np.ndarray,
     groups: np.ndarray | None = None,
@@ -41,10 +42,12 @@ def bootstrap_intervals(
 
     Parameters
     ----------
-    targets : ndarray of shape (n_bags,)
-        Class indices.
-    probabilities : ndarray of shape (n_bags, n_classes)
-        Class probabilities.
+    target : Target
+        Target of the bags, whose metrics are computed.
+    targets : ndarray of shape (n_bags, ...)
+        Encoded targets.
+    probabilities : ndarray of shape (n_bags, n_outputs)
+        Outputs of the model.
     groups : ndarray of shape (n_bags,), default=None
         If given, whole groups are resampled.
     threshold : float, default=0.5
@@ -60,7 +63,7 @@ def bootstrap_intervals(
     """
     values: dict[str, list[float | None]] = {}
     for rows in resample_bags(len(targets), groups, seed):
-        for name, value in compute_bag_metrics(targets[rows], probabilities[rows], threshold).items():
+        for name, value in target.compute_metrics(targets[rows], probabilities[rows], threshold).items():
             values.setdefault(name, []).append(value)
     return {name: compute_percentiles(np.array(resampled, dtype=float)) for name, resampled in values.items()}
 
@@ -249,6 +252,23 @@ def share_test_bags(units: Sequence[dict[str, Any]]) -> bool:
     return len({tuple(unit["rows"]) for unit in units}) == 1
 
 
+def read_unit_target(unit: dict[str, Any]) -> Target:
+    """Return the target of a unit; early versions stored only the probabilities of classes.
+
+    Parameters
+    ----------
+    unit : Unit
+        The result of one fit.
+
+    Returns
+    -------
+    Target
+    """
+    if "target" in unit:
+        return restore_target(unit["target"])
+    return ClassTarget.unnamed(len(unit["predictions"]["bags"]["probabilities"][0]))
+
+
 def resample_metrics(units: Sequence[dict[str, Any]], part: str) -> dict[str, np.ndarray]:
     """Resample every metric of bags or groups, averaged over fits with the same test bags.
 
@@ -260,12 +280,11 @@ def resample_metrics(units: Sequence[dict[str, Any]], part: str) -> dict[str, np
         (np.array(found["targets"]), np.array(found["probabilities"]), unit["threshold"])
         for unit, found in zip(units, predictions, strict=True)
     ]
-    groups = predictions[0].get("groups")
+    target, groups = read_unit_target(units[0]), predictions[0].get("groups")
     values: dict[str, list[float]] = {}
     for rows in resample_bags(len(evaluated[0][0]), None if groups is None else np.array(groups)):
         metrics = [
-            compute_bag_metrics(targets[rows], probabilities[rows], threshold)
-            for targets, probabilities, threshold in evaluated
+            target.compute_metrics(targets[rows], outputs[rows], threshold) for targets, outputs, threshold in evaluated
         ]
         for name in metrics[0]:
             values.setdefault(name, []).append(float(np.mean([_none_to_nan(found[name]) for found in metrics])))

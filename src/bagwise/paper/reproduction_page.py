@@ -15,7 +15,7 @@ from bagwise.paper.recipes import Recipe, Setting
 from bagwise.paper.result_tables import ResultTable, describe_legend, format_difference, make_tables, render_markdown
 from bagwise.paper.results import Result, find_instance_metric, make_fit_rows, make_result_rows, read_results
 from bagwise.report import fill_template
-from bagwise.targets import METRICS
+from bagwise.targets import CLASS_METRICS
 
 PAGE, RESULTS, FITS, TEXT = "results.html", "results.csv", "fits.csv", "results.md"
 
@@ -116,7 +116,7 @@ def plot_table_lines(table: ResultTable, recipe: Recipe) -> Figure:
         for method in table.methods
     }
     plot_paired_lines(axes, [float(column) for column in table.columns], values)
-    axes.set(xlabel=recipe.x_label, ylabel=find_instance_metric(table.name) or METRICS[recipe.metric][0])
+    axes.set(xlabel=recipe.x_label, ylabel=find_instance_metric(table.name) or CLASS_METRICS[recipe.metric].title)
     return figure
 
 

@@ -10,7 +10,7 @@ from bagwise.evaluation.comparison import PARTS, Comparison, choose_metrics, mak
 from bagwise.figures import figure_to_svg, plot_boxes, use_style
 from bagwise.io import write_atomically
 from bagwise.report.page_templates import fill_template
-from bagwise.targets import METRICS
+from bagwise.targets import CLASS_METRICS
 
 PAGE = "comparison.html"
 BOX_METRICS = ("accuracy", "auc")  # metrics with a box plot and a table of differences
@@ -39,7 +39,7 @@ def write_comparison_page(comparison: Comparison) -> Path:
         scores=comparison.scores,
         parts=[(title, choose_metrics(part), comparison.part(part)) for part, title in PARTS.items()],
         n_fits={method: len(method_units) for method, method_units in comparison.units.items()},
-        metric_titles={name: description[0] for name, description in METRICS.items()},
+        metric_titles={name: metric.title for name, metric in CLASS_METRICS.items()},
         one_test_set=all(map(share_test_bags, comparison.units.values())),
         n_folds=1 + max(unit["fold"] for unit in units),
         grouped=any("groups" in unit["predictions"]["bags"] for unit in units),
@@ -52,7 +52,7 @@ def write_comparison_page(comparison: Comparison) -> Path:
 
 
 def _render_boxes(comparison: Comparison, metric: str) -> Markup:
-    title = METRICS[metric][0]
+    title = CLASS_METRICS[metric].title
     values = {method: get_metric_values(units, metric) for method, units in comparison.units.items()}
     with use_style():
         figure = Figure(figsize=(6.4, 0.9 + 0.36 * len(values)), layout="constrained")

@@ -15,7 +15,7 @@ from bagwise.estimators import BagEstimator
 from bagwise.io import MANIFEST, JsonObject, hash_file, read_json, write_folder_atomically, write_json, write_manifest
 from bagwise.report.summary import summarise_run
 from bagwise.runs import Run, check_onnx_packages, write_onnx
-from bagwise.targets import METRICS
+from bagwise.targets import CLASS_METRICS
 
 KIND = "bagwise export"
 
@@ -218,7 +218,7 @@ def _list_versions(card: JsonObject) -> list[tuple[str, str]]:
 def _format_metric(name: str, metric: JsonObject) -> str:
     value, bounds = metric["value"], metric["interval"]
     interval = "n/a" if bounds is None else f"{bounds[0]:.3f} – {bounds[1]:.3f}"
-    return f"| {METRICS[name][0]} | {'n/a' if value is None else f'{value:.3f}'} | {interval} |"
+    return f"| {CLASS_METRICS[name].title} | {'n/a' if value is None else f'{value:.3f}'} | {interval} |"
 
 
 def _escape_markdown(text: str) -> str:

@@ -43,13 +43,14 @@ def find_notable_bags(predictions: PredictedBags, bags: Bags | None) -> list[Jso
 def _make_kinds(predictions: PredictedBags) -> list[NotableKind]:
     """Return the kinds: true and false positives and negatives for two classes, else correct and wrong predictions."""
     correct = predictions.predicted == predictions.targets
-    if not predictions.two_classes:
+    if not predictions.is_binary:
         confidence = predictions.probabilities.max(axis=1)
         return [
             NotableKind(name="correct", members=correct, measure=confidence, max_bags=4),
             NotableKind(name="wrong", members=~correct, measure=confidence, max_bags=4),
         ]
-    positive, probability = predictions.targets == 1, predictions.probabilities[:, 1]
+    positive = predictions.targets == predictions.positive
+    probability = predictions.probabilities[:, predictions.positive]
     return [
         NotableKind(name="true positives", members=positive & correct, measure=probability, max_bags=3),
         NotableKind(name="false negatives", members=positive & ~correct, measure=-probability, max_bags=3),
@@ -76,7 +77,7 @@ def _describe_bag(
 ) -> JsonObject:
     """Describe a bag: its heaviest instances, and the probability of the positive or predicted class."""
     start, end = (int(row) for row in predictions.offsets[bag : bag + 2])
-    shown_class = 1 if predictions.two_classes else int(predictions.predicted[bag])
+    shown_class = predictions.positive if predictions.is_binary else int(predictions.predicted[bag])
     is_key = None if bags is None or bags.instance_labels is None else bags.instance_labels[start:end] > 0
     left_out = np.setdiff1d(np.arange(start, end), rows)
     return {

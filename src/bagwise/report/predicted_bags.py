@@ -1,6 +1,6 @@
 """The predictions of a run for its test bags, read from its files."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from bagwise.runs import Run
 class PredictedBags(NamedTuple):
     """The predictions of a run; targets and predicted classes are indices into ``classes``."""
 
-    classes: list[str]
+    target: Any  # Target
     targets: np.ndarray  # (n_bags,)
     predicted: np.ndarray  # (n_bags,)
     probabilities: np.ndarray  # (n_bags, n_classes)
@@ -21,11 +21,11 @@ class PredictedBags(NamedTuple):
     @classmethod
     def read(cls, run: Run) -> "PredictedBags":
         """Read the predictions of a run."""
-        classes, rows = run.classes, run.predictions
+        rows = run.predictions
         return cls(
-            classes=classes,
+            target=run.target,
             targets=run.targets,
-            predicted=np.array([classes.index(row["predicted"]) for row in rows], dtype=int),
+            predicted=run.target.encode_names([row["predicted"] for row in rows]),
             probabilities=run.probabilities,
             weights=run.weights,
             offsets=run.offsets,
@@ -33,6 +33,16 @@ class PredictedBags(NamedTuple):
         )
 
     @property
-    def two_classes(self) -> bool:
-        """Whether there are two classes, of which the second is the positive one."""
-        return len(self.classes) == 2
+    def classes(self) -> list[str]:
+        """Names of the classes."""
+        return self.target.names
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether there are two classes, one of which is positive."""
+        return self.target.is_binary
+
+    @property
+    def positive(self) -> int:
+        """Index of the positive one of two classes."""
+        return self.target.positive

@@ -65,7 +65,9 @@ def summarise_run(run: Run) -> JsonObject:
         "notable_bags": find_notable_bags(predictions, bags),
         "data": _describe_data(bags, missing),
         **_compute_curves(predictions),
-        "confusion": count_confusions(predictions.targets, predictions.predicted, len(predictions.classes)).tolist(),
+        "confusion": count_confusions(
+            predictions.targets, predictions.predicted, predictions.target.n_outputs
+        ).tolist(),
         "calibration": _to_lists(compute_calibration(predictions.targets, predictions.probabilities)),
         "probabilities": _make_histogram(predictions),
         "history": _collect_history(run),
@@ -90,7 +92,9 @@ def _make_metadata(run: Run, predictions: PredictedBags) -> JsonObject:
         "n_bags": run.metrics["n_bags"],
         "n_instances": run.metrics["n_instances"],
         "classes": predictions.classes,
-        "n_bags_by_class": np.bincount(predictions.targets, minlength=len(predictions.classes)).tolist(),
+        "positive": predictions.classes[predictions.positive],
+        "is_binary": predictions.is_binary,
+        "n_bags_by_class": np.bincount(predictions.targets, minlength=predictions.target.n_outputs).tolist(),
         "network": _describe_network(run),
         "reference": METHODS[run.parameters["method"]].reference if run.parameters["method"] else None,
     }
@@ -152,7 +156,7 @@ def _describe_data(bags: Bags | None, missing: str | None) -> JsonObject:
 def _compute_curves(predictions: PredictedBags) -> JsonObject:
     """Compute the curves of the positive class, or of each of several classes against the rest; None if undefined."""
     curves: dict[str, list[JsonObject]] = {"roc": [], "precision_recall": []}
-    for index in [1] if predictions.two_classes else range(len(predictions.classes)):
+    for index in [predictions.positive] if predictions.is_binary else range(predictions.target.n_outputs):
         label, positive = predictions.classes[index], predictions.targets == index
         scores = predictions.probabilities[:, index]
         curves["roc"].append(
@@ -171,8 +175,12 @@ def _compute_curves(predictions: PredictedBags) -> JsonObject:
 def _make_histogram(predictions: PredictedBags) -> JsonObject:
     """Count bags by the probability of the positive class and label, or of the predicted class and correctness."""
     edges = np.linspace(0, 1, HISTOGRAM_BINS + 1)
-    if predictions.two_classes:
-        x_label, values = f"probability of class {predictions.classes[1]}", predictions.probabilities[:, 1]
+    if predictions.is_binary:
+        positive = predictions.positive
+        x_label, values = (
+            f"probability of class {predictions.classes[positive]}",
+            predictions.probabilities[:, positive],
+        )
         parts = {f"label {label}": predictions.targets == index for index, label in enumerate(predictions.classes)}
     else:
         x_label, values = "probability of the predicted class", predictions.probabilities.max(axis=1)

@@ -27,6 +27,7 @@ from torch import Tensor
 from bagwise.data.formats import read_tensors
 from bagwise.errors import InputError
 from bagwise.estimators import Adjustment, BagClassifier, restore_attributes
+from bagwise.targets import ClassTarget
 
 Layer = dict[str, Tensor]
 
@@ -85,7 +86,7 @@ def adopt_weights(path: str | Path, classes: Sequence[int | float | str] | None 
 
 def _build_classifier(parts: "PublishedParts", labels: np.ndarray) -> BagClassifier:
     model = BagClassifier(**parts.parameters, standardize=False, random_state=0)
-    restore_attributes(model, labels, parts.instance_shape, seed=0)
+    restore_attributes(model, ClassTarget(labels), parts.instance_shape, seed=0)
     arrays = {f"{layer}.{name}": value for layer, tensors in parts.layers.items() for name, value in tensors.items()}
     model._restore({"history": [], "adjustment": asdict(Adjustment()), "engine": "torch"}, arrays)
     return model

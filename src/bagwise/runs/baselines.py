@@ -1,9 +1,8 @@
 """Baselines of a run: simple methods on the same split, so that a model that does not beat them is recognised."""
 
 from bagwise.data import get_labels
-from bagwise.estimators import build_method, encode_known_labels
+from bagwise.estimators import build_method
 from bagwise.runs.parts import RunParts
-from bagwise.targets import compute_bag_metrics
 
 BASELINES = ("majority", "extra trees")
 
@@ -29,6 +28,7 @@ def evaluate_baselines(parts: RunParts, method: str | None) -> dict[str, dict[st
         if name != method:
             estimator = build_method(name, random_state=0)
             estimator.fit(parts.training, get_labels(parts.training, "training"))
-            targets = encode_known_labels(labels, estimator.classes_, len(parts.test))
-            metrics[name] = compute_bag_metrics(targets, estimator.predict_proba(parts.test))
+            target = estimator.target_
+            outputs, threshold = estimator.predict_proba(parts.test), estimator.decision_threshold
+            metrics[name] = target.compute_metrics(target.encode(labels, len(parts.test)), outputs, threshold)
     return metrics

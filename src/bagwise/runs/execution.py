@@ -16,7 +16,7 @@ import numpy as np
 from bagwise.bags import Bags, fingerprint_bags
 from bagwise.data import get_labels
 from bagwise.errors import InputError
-from bagwise.estimators import BagEstimator, encode_known_labels
+from bagwise.estimators import BagEstimator
 from bagwise.evaluation import Evaluation, evaluate, group_predictions
 from bagwise.io import (
     MANIFEST,
@@ -166,9 +166,9 @@ def _write_results(
     folder: Path, estimator: BagEstimator, parts: RunParts, evaluation: Evaluation, baselines: dict[str, Any]
 ) -> None:
     test = parts.test
-    targets = encode_known_labels(get_labels(test, "test"), estimator.classes_, len(test))
-    labels, threshold = estimator.classes_[targets], estimator.decision_threshold
-    rows = make_prediction_rows(estimator.classes_, test, evaluation.probabilities, labels, threshold)
+    target, threshold = estimator.target_, estimator.decision_threshold
+    targets = target.encode(get_labels(test, "test"), len(test))
+    rows = make_prediction_rows(target, test, evaluation.probabilities, target.decode(targets), threshold)
     estimator.save(folder / "model")
     if hasattr(estimator, "history_"):
         write_csv(folder / HISTORY, [record.as_dict() for record in estimator.history_])
@@ -176,7 +176,7 @@ def _write_results(
     write_csv(folder / "predictions.csv", rows)
     if test.groups is not None:
         grouped = group_predictions(targets, evaluation.probabilities, test.groups)
-        write_csv(folder / "groups.csv", make_group_rows(estimator.classes_, grouped, threshold))
+        write_csv(folder / "groups.csv", make_group_rows(target, grouped, threshold))
     with write_atomically(folder / "weights.npy") as temporary:
         write_array(temporary, evaluation.weights)
     write_json(folder / "metrics.json", evaluation.metrics)

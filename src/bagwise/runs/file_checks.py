@@ -8,6 +8,7 @@ from dataclasses import fields
 from typing import Any
 
 from bagwise.estimators import METHODS
+from bagwise.targets import Target
 from bagwise.training import Epoch
 
 PREDICTION_COLUMNS = ("bag", "n_instances", "label", "predicted")
@@ -36,15 +37,15 @@ def check_network(content: Any) -> dict[str, Any]:
     return {**parts, **counts, "instance_shape": tuple(int(length) for length in content["instance_shape"])}
 
 
-def check_predictions(rows: list[dict[str, str]], classes: list[str]) -> list[dict[str, str]]:
-    """Check predictions.csv: one row per test bag, with a known label and a probability for each class."""
-    required = {*PREDICTION_COLUMNS, *(f"probability {label}" for label in classes)}
+def check_predictions(rows: list[dict[str, str]], target: Target) -> list[dict[str, str]]:
+    """Check predictions.csv: one row per test bag, with a known label and every output within its range."""
+    required = {*PREDICTION_COLUMNS, *(output.name for output in target.outputs)}
     for number, row in enumerate(rows, start=1):
         if not required <= row.keys() or None in row or None in row.values():
             raise ValueError(f"row {number} does not have the columns of a prediction")
-        probabilities = [float(row[f"probability {label}"]) for label in classes]
-        if not all(0 <= value <= 1 for value in probabilities) or not {row["label"], row["predicted"]} <= {*classes}:
-            raise ValueError(f"row {number} does not have labels and probabilities of the model's classes")
+        in_range = all(output.low <= float(row[output.name]) <= output.high for output in target.outputs)
+        if not in_range or not target.knows_names([row["label"], row["predicted"]]):
+            raise ValueError(f"row {number} does not have labels and outputs of the model's target")
         if not 0 < int(row["n_instances"]) < MAX_INSTANCES:
             raise ValueError(f"row {number}: n_instances must be between 1 and 2⁴⁰, got {row['n_instances']}")
     if not rows:

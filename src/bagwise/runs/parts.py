@@ -9,9 +9,9 @@ import numpy as np
 from bagwise.bags import Bags, hold_out, read_split_file
 from bagwise.data import get_labels, open_source
 from bagwise.errors import InputError
-from bagwise.estimators import encode_known_labels
 from bagwise.evaluation import Split, check_splits, get_groups
 from bagwise.nn import Purpose, random_integer
+from bagwise.targets import ClassTarget
 
 TEST_SHARE = 0.2  # held out by default
 
@@ -116,7 +116,7 @@ def _check_compatible(parts: RunParts, data: str, ungrouped: bool) -> RunParts:
     if not ungrouped and training.groups is not None and test.groups is not None:
         check_disjoint_groups(training.groups.tolist(), test.groups, data)
     try:
-        encode_known_labels(get_labels(test, data), np.unique(get_labels(training, data)), len(test))
+        ClassTarget.learn(get_labels(training, data), len(training)).encode(get_labels(test, data), len(test))
     except InputError as error:
         raise InputError(f"the test bags of '{data}': {error}") from None
     return parts

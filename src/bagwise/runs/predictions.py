@@ -7,7 +7,7 @@ import numpy as np
 
 from bagwise.bags import Bags
 from bagwise.evaluation import GroupPredictions
-from bagwise.targets import DEFAULT_THRESHOLD, decide_classes
+from bagwise.targets import DEFAULT_THRESHOLD, Target
 
 Row = dict[str, Any]
 
@@ -15,22 +15,22 @@ PREDICTED, EMPTY = "predicted", "empty"  # values of the column "status"
 
 
 def make_prediction_rows(
-    classes: np.ndarray,
+    target: Target,
     bags: Bags,
-    probabilities: np.ndarray,
+    outputs: np.ndarray,
     labels: np.ndarray | None,
     threshold: float = DEFAULT_THRESHOLD,
 ) -> Iterator[Row]:
-    """Make one row per bag: name, status, size, group, label, predicted class and probabilities.
+    """Make one row per bag: name, status, size, group, label, predicted value and outputs.
 
     Parameters
     ----------
-    classes : ndarray of shape (n_classes,)
-        The class labels.
+    target : Target
+        The target of the model.
     bags : Bags
         The bags; without groups, the column group is left out.
-    probabilities : ndarray of shape (n_bags, n_classes)
-        The predicted probabilities.
+    outputs : ndarray of shape (n_bags, n_outputs)
+        The outputs of the model.
     labels : ndarray of shape (n_bags,) or None
         The true labels; None leaves out the column label.
     threshold : float, default=0.5
@@ -40,7 +40,7 @@ def make_prediction_rows(
     ------
     dict
     """
-    predicted = classes[decide_classes(probabilities, threshold)]
+    predicted = target.decode(target.decide(outputs, threshold))
     for bag, size in enumerate(bags.sizes):
         row: Row = {"bag": bags.name(bag), "status": PREDICTED, "n_instances": int(size)}
         if bags.groups is not None:
@@ -48,7 +48,7 @@ def make_prediction_rows(
         if labels is not None:
             row["label"] = labels[bag]
         row["predicted"] = predicted[bag]
-        yield row | _make_probability_columns(classes, probabilities[bag])
+        yield row | _make_output_columns(target, outputs[bag])
 
 
 def make_empty_rows(names: Sequence[str]) -> list[Row]:
@@ -66,13 +66,13 @@ def make_empty_rows(names: Sequence[str]) -> list[Row]:
     return [{"bag": name, "status": EMPTY, "n_instances": 0} for name in names]
 
 
-def make_group_rows(classes: np.ndarray, grouped: GroupPredictions, threshold: float = DEFAULT_THRESHOLD) -> list[Row]:
-    """Make one row per group (e.g. patient): number of bags, label, predicted class and mean probabilities.
+def make_group_rows(target: Target, grouped: GroupPredictions, threshold: float = DEFAULT_THRESHOLD) -> list[Row]:
+    """Make one row per group (e.g. patient): number of bags, label, predicted value and mean outputs.
 
     Parameters
     ----------
-    classes : ndarray of shape (n_classes,)
-        The class labels.
+    target : Target
+        The target of the model.
     grouped : GroupPredictions
         The predictions; if their targets are None, the column label is left out.
     threshold : float, default=0.5
@@ -82,20 +82,20 @@ def make_group_rows(classes: np.ndarray, grouped: GroupPredictions, threshold: f
     -------
     list of dict
     """
-    predicted = classes[decide_classes(grouped.probabilities, threshold)]
+    predicted = target.decode(target.decide(grouped.probabilities, threshold))
     rows = []
     for group, name in enumerate(grouped.names):
         row: Row = {"group": name, "n_bags": int(grouped.n_bags[group])}
         if grouped.targets is not None:
-            row["label"] = classes[grouped.targets[group]]
+            row["label"] = target.decode(grouped.targets[group])
         row["predicted"] = predicted[group]
-        rows.append(row | _make_probability_columns(classes, grouped.probabilities[group]))
+        rows.append(row | _make_output_columns(target, grouped.probabilities[group]))
     return rows
 
 
-def _make_probability_columns(classes: np.ndarray, probabilities: np.ndarray) -> Row:
-    """Make one column per class; ``repr`` keeps full precision."""
-    return {f"probability {label}": repr(float(value)) for label, value in zip(classes, probabilities, strict=True)}
+def _make_output_columns(target: Target, outputs: np.ndarray) -> Row:
+    """Make one column per output; ``repr`` keeps full precision."""
+    return {output.name: repr(float(value)) for output, value in zip(target.outputs, outputs, strict=True)}
 
 
 def make_weight_rows(bags: Bags, weights: np.ndarray) -> Iterator[Row]:

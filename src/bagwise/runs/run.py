@@ -37,6 +37,7 @@ from bagwise.runs.file_checks import (
     check_training,
 )
 from bagwise.runs.parts import RunParts, check_disjoint_groups, split_source
+from bagwise.targets import restore_target
 
 KIND = "bagwise run"
 PARAMETERS = "parameters.json"
@@ -83,6 +84,8 @@ class Run:
         Weights of the instances of the test bags.
     network : dict
         Level, pooling, encoder, averaging, epochs and instance shape of a network; not for other methods.
+    target : Target
+        The target of the model.
     classes : list of str
         Class names, as in the column names of predictions.csv.
     probabilities : ndarray of shape (n_bags, n_classes)
@@ -148,7 +151,7 @@ class Run:
     @cached_property
     def predictions(self) -> list[dict[str, str]]:
         with self._checked_file("predictions.csv") as path:
-            return check_predictions(read_csv(path), self.classes)
+            return check_predictions(read_csv(path), self.target)
 
     @cached_property
     def weights(self) -> np.ndarray:
@@ -162,9 +165,13 @@ class Run:
             return weights
 
     @cached_property
-    def classes(self) -> list[str]:
+    def target(self) -> Any:
         with self._checked_file("model/model.json") as path:
-            return [str(label) for label in read_json(path)["classes"]["values"]]
+            return restore_target(read_json(path)["target"])
+
+    @property
+    def classes(self) -> list[str]:
+        return self.target.names
 
     @cached_property
     def network(self) -> dict[str, Any]:
@@ -174,12 +181,12 @@ class Run:
     @property
     def probabilities(self) -> np.ndarray:
         return np.array(
-            [[float(row[f"probability {label}"]) for label in self.classes] for row in self.predictions]
-        ).reshape(-1, len(self.classes))
+            [[float(row[output.name]) for output in self.target.outputs] for row in self.predictions]
+        ).reshape(-1, self.target.n_outputs)
 
     @property
     def targets(self) -> np.ndarray:
-        return np.array([self.classes.index(row["label"]) for row in self.predictions], dtype=int)
+        return self.target.encode_names([row["label"] for row in self.predictions])
 
     @property
     def offsets(self) -> np.ndarray:

@@ -1,26 +1,46 @@
 __all__ = [
+    "CLASS_METRICS",
     "DEFAULT_THRESHOLD",
     "KEY_METRICS",
-    "METRICS",
     "Bernoulli",
     "CalibrationBins",
     "Categorical",
+    "ClassTarget",
     "Likelihood",
+    "Metric",
+    "Metrics",
+    "Output",
     "PrecisionRecallPoints",
     "RocPoints",
     "Supervised",
+    "Target",
+    "Threshold",
     "clip_log",
+    "clip_to_range",
     "compute_auc",
     "compute_average_precision",
-    "compute_bag_metrics",
     "compute_calibration",
     "compute_precision_recall",
     "compute_roc",
     "count_confusions",
     "decide_classes",
+    "find_best",
     "make_likelihood",
+    "register_target",
+    "restore_target",
+    "save_target",
 ]
 
+from .base import (
+    Metric,
+    Metrics,
+    Output,
+    Target,
+    Threshold,
+    clip_to_range,
+    find_best,
+)
+from .classes import ClassTarget
 from .curves import (
     CalibrationBins,
     PrecisionRecallPoints,
@@ -30,13 +50,7 @@ from .curves import (
     compute_roc,
     count_confusions,
 )
+from .key_metrics import KEY_METRICS
 from .likelihoods import Bernoulli, Categorical, Likelihood, Supervised, clip_log, make_likelihood
-from .metrics import (
-    DEFAULT_THRESHOLD,
-    KEY_METRICS,
-    METRICS,
-    compute_auc,
-    compute_average_precision,
-    compute_bag_metrics,
-    decide_classes,
-)
+from .metrics import CLASS_METRICS, DEFAULT_THRESHOLD, compute_auc, compute_average_precision, decide_classes
+from .registry import register_target, restore_target, save_target

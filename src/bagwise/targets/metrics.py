@@ -5,42 +5,18 @@ With two classes, precision, recall, F-score, AUC and average precision are thos
 with more classes, they are the mean over classes. An undefined metric, such as the AUC of bags of one class, is None.
 """
 
+import math
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from bagwise.targets.base import Metric, MetricFunction, Threshold
 from bagwise.targets.curves import compute_calibration, compute_precision_recall
 
 DEFAULT_THRESHOLD = 0.5  # threshold at which the more probable of two classes is predicted
 
-# title and meaning of each metric, in the order in which they are shown
-METRICS = {
-    "auc": ("AUC", "probability that a positive bag is ranked above a negative one"),
-    "average_precision": ("Average precision", "area under the precision-recall curve"),
-    "accuracy": ("Accuracy", "share of bags that are classified correctly"),
-    "precision": ("Precision", "share of the bags predicted positive that are positive"),
-    "recall": ("Recall", "share of the positive bags that are predicted positive"),
-    "f_score": ("F-score", "harmonic mean of precision and recall"),
-    "log_loss": ("Log loss", "mean −log probability of the true class; lower is better"),
-    "brier": ("Brier score", "mean squared error of the probabilities; lower is better"),
-    "calibration_error": ("Calibration error", "mean gap between confidence and accuracy; lower is better"),
-}
-KEY_METRICS = {
-    "auc": ("AUC", "probability that a key instance is ranked above another instance of its bag"),
-    "average_precision": ("Average precision", "of the ranking of instances within a bag"),
-    "top_1": ("Top-1", "share of bags whose top-ranked instance is a key instance"),
-    "top_k": ("Top-5", "share of key instances among the five top-ranked instances of a bag"),
-    "pooled_auc": (
-        "Pooled AUC",
-        "over the instances of all bags at once; weights of different bags are not comparable",
-    ),
-    "pooled_average_precision": ("Pooled average precision", "over the instances of all bags at once"),
-}
-
 MIN_PROBABILITY = np.finfo(np.float64).tiny
-
-Metrics = dict[str, float | None]
-Threshold = float | np.ndarray  # one for all bags, or one per bag
 
 
 def decide_classes(probabilities: np.ndarray, threshold: Threshold = DEFAULT_THRESHOLD) -> np.ndarray:
@@ -70,52 +46,6 @@ def decide_classes(probabilities: np.ndarray, threshold: Threshold = DEFAULT_THR
     if probabilities.shape[1] > 2:
         return most_probable
     return np.where(np.equal(threshold, DEFAULT_THRESHOLD), most_probable, probabilities[:, 1] > threshold)
-
-
-def compute_bag_metrics(
-    targets: np.ndarray, probabilities: np.ndarray, threshold: Threshold = DEFAULT_THRESHOLD
-) -> Metrics:
-    """Compute all metrics of bags.
-
-    Parameters
-    ----------
-    targets : numpy.ndarray of int, of shape (n_bags,)
-        Class of each bag.
-    probabilities : numpy.ndarray of shape (n_bags, n_classes)
-        Predicted probabilities.
-    threshold : float or numpy.ndarray of shape (n_bags,), default=0.5
-        Decision threshold; see ``decide_classes``.
-
-    Returns
-    -------
-    dict of str to float or None
-        Value of each metric in ``METRICS``; None if it is undefined.
-
-    Examples
-    --------
-    >>> metrics = compute_bag_metrics(np.array([0, 1]), np.array([[0.9, 0.1], [0.2, 0.8]]))
-    >>> metrics["accuracy"], metrics["auc"]
-    (1.0, 1.0)
-    """
-    n_classes = probabilities.shape[1]
-    predicted = decide_classes(probabilities, threshold)
-    scored_classes = [1] if n_classes == 2 else range(n_classes)
-    of_true_class = probabilities[np.arange(len(targets)), targets]
-    one_hot = np.eye(n_classes)[targets]
-    counts = [_count_decisions(targets == c, predicted == c) for c in scored_classes]
-    aucs = [compute_auc(targets == c, probabilities[:, c]) for c in scored_classes]
-    average_precisions = [compute_average_precision(targets == c, probabilities[:, c]) for c in scored_classes]
-    return {
-        "accuracy": float((predicted == targets).mean()),
-        "precision": _average([_compute_precision(count) for count in counts]),
-        "recall": _average([_compute_recall(count) for count in counts]),
-        "f_score": _average([_compute_f_score(count) for count in counts]),
-        "auc": _average(aucs),
-        "average_precision": _average(average_precisions),
-        "log_loss": float(-np.log(np.maximum(of_true_class, MIN_PROBABILITY)).mean()),
-        "brier": float(((probabilities - one_hot) ** 2).sum(axis=1).mean() / (2 if n_classes == 2 else 1)),
-        "calibration_error": compute_calibration_error(targets, probabilities),
-    }
 
 
 def compute_auc(positive: np.ndarray, scores: np.ndarray) -> float | None:
@@ -169,29 +99,81 @@ def compute_calibration_error(targets: np.ndarray, probabilities: np.ndarray) ->
     return float((np.abs(bins.confidence - bins.accuracy) * bins.n_bags).sum() / len(targets))
 
 
-class _DecisionCounts(NamedTuple):
+def compute_accuracy(targets: np.ndarray, probabilities: np.ndarray, threshold: Threshold) -> float:
+    """Compute the share of bags whose predicted class is correct."""
+    return float((decide_classes(probabilities, threshold) == targets).mean())
+
+
+def compute_log_loss(targets: np.ndarray, probabilities: np.ndarray, threshold: Threshold) -> float:
+    """Compute the mean negative log-probability of the true class."""
+    of_true_class = probabilities[np.arange(len(targets)), targets]
+    return float(-np.log(np.maximum(of_true_class, MIN_PROBABILITY)).mean())
+
+
+def compute_brier_score(targets: np.ndarray, probabilities: np.ndarray, threshold: Threshold) -> float:
+    """Compute the mean squared error of the probabilities; with two classes, of the probability of one of them."""
+    n_classes = probabilities.shape[1]
+    one_hot = np.eye(n_classes)[targets]
+    return float(((probabilities - one_hot) ** 2).sum(axis=1).mean() / (2 if n_classes == 2 else 1))
+
+
+def average_over_classes(compute: Callable[[np.ndarray, np.ndarray], float | None], positive: int) -> MetricFunction:
+    """Make a metric of the positive class or, with more than two classes, of each class against the rest.
+
+    ``compute(is_class, probability)`` is the metric of one class.
+    """
+
+    def compute_average(targets: np.ndarray, probabilities: np.ndarray, threshold: Threshold) -> float | None:
+        classes = list_scored_classes(probabilities, positive)
+        return _average([compute(targets == c, probabilities[:, c]) for c in classes])
+
+    return compute_average
+
+
+def average_decisions(compute: "Callable[[DecisionCounts], float | None]", positive: int) -> MetricFunction:
+    """Make a metric of the decisions for the positive class or, with more than two classes, for each class."""
+
+    def compute_average(targets: np.ndarray, probabilities: np.ndarray, threshold: Threshold) -> float | None:
+        predicted = decide_classes(probabilities, threshold)
+        classes = list_scored_classes(probabilities, positive)
+        return _average([compute(count_decisions(targets == c, predicted == c)) for c in classes])
+
+    return compute_average
+
+
+def list_scored_classes(probabilities: np.ndarray, positive: int) -> Sequence[int]:
+    """List the classes of which metrics are computed: the positive one of two, or all of more."""
+    return [positive] if probabilities.shape[1] == 2 else range(probabilities.shape[1])
+
+
+class DecisionCounts(NamedTuple):
+    """Decisions for and against one class, compared with the truth."""
+
     true_positives: int
     false_positives: int
     false_negatives: int
 
 
-def _count_decisions(positive: np.ndarray, predicted: np.ndarray) -> _DecisionCounts:
-    return _DecisionCounts(
+def count_decisions(positive: np.ndarray, predicted: np.ndarray) -> DecisionCounts:
+    """Count the decisions for one class."""
+    return DecisionCounts(
         true_positives=int((positive & predicted).sum()),
         false_positives=int((~positive & predicted).sum()),
         false_negatives=int((positive & ~predicted).sum()),
     )
 
 
-def _compute_precision(count: _DecisionCounts) -> float | None:
+def compute_precision(count: DecisionCounts) -> float | None:
+    """Compute the share of the predicted positives that are positive."""
     return _divide(count.true_positives, count.true_positives + count.false_positives)
 
 
-def _compute_recall(count: _DecisionCounts) -> float | None:
+def compute_recall(count: DecisionCounts) -> float | None:
+    """Compute the share of the positives that are predicted positive."""
     return _divide(count.true_positives, count.true_positives + count.false_negatives)
 
 
-def _compute_f_score(count: _DecisionCounts) -> float | None:
+def compute_f_score(count: DecisionCounts) -> float | None:
     """Compute the F-score; like recall, it is undefined without positives."""
     total = 2 * count.true_positives + count.false_positives + count.false_negatives
     return 2 * count.true_positives / total if count.true_positives + count.false_negatives else None
@@ -204,3 +186,90 @@ def _divide(part: float, whole: float) -> float | None:
 def _average(values: list[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return float(np.mean(known)) if len(known) == len(values) else None
+
+
+def make_class_metrics(positive: int = 1) -> dict[str, Metric]:
+    """Make the metrics of classes, in the order in which they are computed and written.
+
+    Parameters
+    ----------
+    positive : int, default=1
+        Index of the positive one of two classes; ignored for more classes.
+
+    Returns
+    -------
+    dict of str to Metric
+    """
+    metrics = (
+        _make_share("accuracy", "Accuracy", "share of bags that are classified correctly", compute_accuracy, 2),
+        _make_share(
+            "precision",
+            "Precision",
+            "share of the bags predicted positive that are positive",
+            average_decisions(compute_precision, positive),
+            3,
+        ),
+        _make_share(
+            "recall",
+            "Recall",
+            "share of the positive bags that are predicted positive",
+            average_decisions(compute_recall, positive),
+            4,
+        ),
+        _make_share(
+            "f_score",
+            "F-score",
+            "harmonic mean of precision and recall",
+            average_decisions(compute_f_score, positive),
+            5,
+        ),
+        _make_share(
+            "auc",
+            "AUC",
+            "probability that a positive bag is ranked above a negative one",
+            average_over_classes(compute_auc, positive),
+            0,
+        ),
+        _make_share(
+            "average_precision",
+            "Average precision",
+            "area under the precision-recall curve",
+            average_over_classes(compute_average_precision, positive),
+            1,
+        ),
+        _make_loss("log_loss", "Log loss", "mean −log probability of the true class", math.inf, compute_log_loss, 6),
+        _make_loss("brier", "Brier score", "mean squared error of the probabilities", math.inf, compute_brier_score, 7),
+        _make_loss(
+            "calibration_error",
+            "Calibration error",
+            "mean gap between confidence and accuracy",
+            1.0,
+            lambda targets, probabilities, threshold: compute_calibration_error(targets, probabilities),
+            8,
+        ),
+    )
+    return {metric.name: metric for metric in metrics}
+
+
+def _make_share(name: str, title: str, meaning: str, compute: MetricFunction, rank: int) -> Metric:
+    """Make a metric between 0 and 1 of which greater values are better."""
+    return Metric(
+        name=name, title=title, meaning=meaning, low=0.0, high=1.0, greater_is_better=True, compute=compute, rank=rank
+    )
+
+
+def _make_loss(name: str, title: str, meaning: str, high: float, compute: MetricFunction, rank: int) -> Metric:
+    """Make a metric of at least 0 of which smaller values are better."""
+    return Metric(
+        name=name,
+        title=title,
+        meaning=f"{meaning}; lower is better",
+        low=0.0,
+        high=high,
+        greater_is_better=False,
+        compute=compute,
+        rank=rank,
+    )
+
+
+CLASS_METRICS = make_class_metrics()

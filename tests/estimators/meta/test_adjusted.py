@@ -79,5 +79,5 @@ def test_fit_rejects_invalid_parameters_by_name():
         Adjusted(share=1.0).fit(NEEDLES, NEEDLES.labels)
     with pytest.raises(InputError, match="temperature is 'no'"):
         Adjusted(temperature="no").fit(NEEDLES, NEEDLES.labels)
-    with pytest.raises(InputError, match="a threshold decides between two classes, but y has 3"):
+    with pytest.raises(InputError, match="a threshold decides between two classes, but y has the classes 0, 1, 2"):
         Adjusted(threshold=True).fit(NEEDLES, np.arange(60) % 3)

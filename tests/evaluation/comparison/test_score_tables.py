@@ -1,13 +1,11 @@
 import pytest
 
 from bagwise.evaluation.comparison.score_tables import (
-    LOWER_IS_BETTER,
     _escape_latex,
     make_difference_rows,
     make_latex_table,
     make_score_rows,
 )
-from bagwise.targets.metrics import METRICS
 
 
 def test_make_score_rows_has_all_errors_of_every_metric(comparison):
@@ -39,10 +37,6 @@ def test_make_latex_table_prints_the_best_mean_in_bold(comparison):
             assert f"{mean:.3f}" in cell
             assert ("mathbf" in cell) == (mean == choose(means.values()))
     assert table.startswith(r"\begin{tabular}{lrr}")
-
-
-def test_lower_is_better_for_known_metrics_only():
-    assert METRICS.keys() >= LOWER_IS_BETTER
 
 
 @pytest.mark.parametrize(("name", "escaped"), [("50 % & more", r"50 \% \& more"), ("a_b", r"a\_b")])

@@ -177,12 +177,12 @@ class ClassicalEstimator(BagEstimator):
         tags.classifier_tags.multi_class = self.multi_class
         return tags
 
-    def _check_classes(self) -> None:
-        if len(self.classes_) > 2 and not self.multi_class:
+    def _check_target(self) -> None:
+        if not self.multi_class and not self.target_.is_binary:
             raise InputError(
                 "Only binary classification is supported. The type of the target is multiclass: "
                 f"{type(self).__name__} predicts whether a bag contains a positive instance, but y has "
-                f"{len(self.classes_)} classes; use attention or a set kernel, or fit one class against the rest"
+                f"{self.target_.n_outputs} classes; use attention or a set kernel, or fit one class against the rest"
             )
 
     def _compute_scores(self, X: BagsLike) -> np.ndarray:

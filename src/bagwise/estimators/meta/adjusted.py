@@ -88,7 +88,7 @@ class Adjusted(DelegatingEstimator):
         check_real_number("share", self.share, above=0, below=1)
         for name in ("temperature", "threshold"):
             check_bool(name, getattr(self, name))
-        check_threshold(self.threshold, len(self.classes_))
+        check_threshold(self.threshold, self.target_)
         seed = random_integer(self.seed_, Purpose.SPLIT, 6)
         training, held_out = hold_out(targets, bags.groups, self.share, seed)
         self.model_ = self._copy_estimator().fit(bags[training], self.classes_[targets[training]])

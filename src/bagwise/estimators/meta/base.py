@@ -14,7 +14,7 @@ from bagwise.estimators.base import BagEstimator, BagPredictions
 from bagwise.estimators.classical.pooled import PooledClassifier
 from bagwise.estimators.validation import BagsLike
 
-COMMON_ATTRIBUTES = ("classes_", "instance_shape_", "n_features_in_", "extractor_")
+COMMON_ATTRIBUTES = ("target_", "instance_shape_", "n_features_in_", "extractor_")
 
 
 def get_single_estimator(estimator: Any) -> dict[str, Any]:
@@ -56,7 +56,7 @@ def restore_member(
     """Set the attributes that a member shares with its meta-estimator, then restore its own fitted state."""
     for name in COMMON_ATTRIBUTES:
         setattr(member, name, getattr(meta_estimator, name))
-    member.likelihood_ = member._make_likelihood(len(meta_estimator.classes_))
+    member.likelihood_ = member._make_likelihood(meta_estimator.target_)
     member.seed_ = seed
     member._restore(metadata, tensors)
 

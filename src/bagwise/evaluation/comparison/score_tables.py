@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from bagwise.evaluation.comparison.comparison_folder import PARTS, Comparison
-from bagwise.evaluation.cross_validation import Scores
-from bagwise.targets import KEY_METRICS, METRICS
+from bagwise.evaluation.cross_validation import PREDICTED_PARTS, Scores
+from bagwise.targets import CLASS_METRICS, KEY_METRICS, find_best
 
 SHOWN_METRICS = ("accuracy", "auc", "f_score", "log_loss")
 SHOWN_KEY_METRICS = ("auc", "average_precision", "top_1", "top_k")
-LOWER_IS_BETTER = frozenset({"log_loss", "brier", "calibration_error"})
 
 Row = dict[str, Any]
 
@@ -40,8 +39,9 @@ def choose_metrics(part: str) -> dict[str, str]:
     dict of str to str
         Title of each metric, by name.
     """
-    names, descriptions = (SHOWN_METRICS, METRICS) if part in ("bags", "groups") else (SHOWN_KEY_METRICS, KEY_METRICS)
-    return {name: descriptions[name][0] for name in names}
+    if part in PREDICTED_PARTS:
+        return {name: CLASS_METRICS[name].title for name in SHOWN_METRICS}
+    return {name: KEY_METRICS[name].title for name in SHOWN_KEY_METRICS}
 
 
 def make_score_rows(comparison: Comparison) -> list[Row]:
@@ -123,7 +123,7 @@ def make_latex_table(comparison: Comparison, metrics: Sequence[str] = SHOWN_METR
     -------
     str
     """
-    titles = " & ".join(METRICS[name][0] for name in metrics)
+    titles = " & ".join(CLASS_METRICS[name].title for name in metrics)
     best = {name: _find_best_mean(comparison, name) for name in metrics}
     lines = [f"\\begin{{tabular}}{{l{'r' * len(metrics)}}}", r"\hline", f"method & {titles} \\\\", r"\hline"]
     for method, scores in comparison.scores.items():
@@ -135,10 +135,7 @@ def make_latex_table(comparison: Comparison, metrics: Sequence[str] = SHOWN_METR
 
 
 def _find_best_mean(comparison: Comparison, name: str) -> float | None:
-    means = [scores[name].errors.mean for scores in comparison.scores.values()]
-    known = [mean for mean in means if mean is not None]
-    choose = min if name in LOWER_IS_BETTER else max
-    return choose(known) if known else None
+    return find_best(CLASS_METRICS[name], (scores[name].errors.mean for scores in comparison.scores.values()))
 
 
 def _format_cell(mean: float | None, error: float | None, best: float | None) -> str:

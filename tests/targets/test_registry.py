@@ -1,0 +1,36 @@
+"""Targets as JSON."""
+
+import json
+
+import numpy as np
+import pytest
+
+from bagwise.targets.classes import ClassTarget
+from bagwise.targets.registry import restore_target, save_target
+
+WORDS = np.array(["no", "yes"])
+TARGETS = [ClassTarget(WORDS, "no"), ClassTarget(np.arange(4)), ClassTarget(np.array([0.5, 2]))]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_restore_target_restores_a_saved_target(target):
+    restored = restore_target(json.loads(json.dumps(save_target(target))))
+    assert (restored.names, restored.positive, restored.classes.dtype) == (
+        target.names,
+        target.positive,
+        target.classes.dtype,
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"kind": "colours"}, "unknown kind 'colours'"),
+        ({"values": ["no", "no"]}, "not distinct"),
+        ({"positive": 2}, "positive class"),
+        ({"positive": True}, "positive class"),
+    ],
+)
+def test_restore_target_rejects_invalid_content(change, message):
+    with pytest.raises(ValueError, match=message):
+        restore_target({**save_target(ClassTarget(WORDS)), **change})
