@@ -35,7 +35,8 @@ def explain(
     of_class: Annotated[
         str | None,
         typer.Option(
-            "--class", help="Class for which contributions and probabilities are shown. [default: the last class]"
+            "--class",
+            help="Class of the contributions and probabilities. [default: the positive class, or the last]",
         ),
     ] = None,
     beside: Annotated[
@@ -169,7 +170,7 @@ def _make_settings(
         raise InputError(f"--show '{show}' is unknown; {suggest_name(show, LAYERS)}")
     if of_class is not None and of_class not in trained.classes:
         raise InputError(f"--class '{of_class}' is unknown; {suggest_name(of_class, trained.classes)}")
-    number = len(trained.classes) - 1 if of_class is None else trained.classes.index(of_class)
+    number = trained.target.positive if of_class is None else trained.classes.index(of_class)
     return ExplanationSettings(layer=show, class_number=number, style=style, top=top)
 
 

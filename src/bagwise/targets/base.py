@@ -91,6 +91,8 @@ class Target(ABC):
         The metrics of bags, by name, in the order in which they are computed and written.
     has_threshold : bool
         Whether the decision depends on a threshold that can be learned.
+    shown_output : int or None
+        Index of the output that short tables show for every bag; None shows the output of the predicted value.
     main_metrics : tuple of str
         Names of the metrics that short tables show.
     sections : tuple of str
@@ -105,6 +107,7 @@ class Target(ABC):
     likelihood: Likelihood
     metrics: dict[str, Metric]
     has_threshold: bool = False
+    shown_output: int | None = None
 
     @classmethod
     @abstractmethod

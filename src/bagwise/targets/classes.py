@@ -72,6 +72,7 @@ class ClassTarget(Target):
         self.likelihood = make_likelihood(len(classes))
         self.is_binary = self.has_threshold = len(classes) == 2
         self.positive = self._find_positive(positive)
+        self.shown_output = self.positive if self.is_binary else None
         self.metrics = make_class_metrics(self.positive)
         self.outputs = tuple(
             Output(name=f"probability {name}", title=name, kind="probability", low=0.0, high=1.0) for name in self.names

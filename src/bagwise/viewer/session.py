@@ -171,6 +171,7 @@ def describe_run(number: int, name: str, run: Run) -> JsonObject:
         "data": data["data"],
         "method": name_method(run),
         "classes": run.classes,
+        "shown_output": run.target.shown_output,
         "n_bags": len(run.predictions),
         "test_bags": run.manifest.get("test_bags"),
         "metrics": {title: metrics[title]["value"] for title in ("auc", "accuracy") if title in metrics},

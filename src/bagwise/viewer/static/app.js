@@ -30,7 +30,7 @@ let opening = true; // whether a bag is being fetched; it is then drawn with the
 let [bagRequest, drawRequest] = [0, 0]; // counters of requests; responses to earlier requests are ignored
 
 const layerRequest = () => [bag.number, state.layer, classNumber(), state.scale];
-const shownClass = (row) => (run.classes.length === 2 ? 1 : run.classes.indexOf(row.predicted));
+const shownClass = (row) => run.shown_output ?? run.classes.indexOf(row.predicted);
 const classNumber = () => run.classes.indexOf(state.class);
 const comparableRuns = () => runs.filter(({ name, test_bags: test }) => test && test === run.test_bags && name !== run.name);
 const comparedRun = () => comparableRuns().find(({ name }) => name === state.beside);
@@ -69,7 +69,7 @@ async function openRun() {
   const rows = await api.fetchBags(run.number);
   if (request !== bagRequest) return;
   bags = rows.map((row) => ({ ...row, probability: row.probabilities[shownClass(row)] }));
-  table.show(bags, run.classes.length === 2 ? run.classes[1] : null);
+  table.show(bags, run.shown_output === null ? null : run.classes[run.shown_output]);
   await openBag();
 }
 
