@@ -14,6 +14,7 @@ from bagwise.estimators.training_tasks import (
     make_training_settings,
     split_validation,
 )
+from contexts import AddedMean
 from unchecked import unchecked
 
 NEEDLES = load_dataset("needles", n_bags=40)
@@ -105,6 +106,7 @@ def test_compute_class_weights_accepts_factors_and_rejects_other_values_by_name(
         {"heads": 2},
         {"class_weight": "balanced"},
         {"encoder": "projection"},
+        {"context": AddedMean(64)},
         {"pooling": "max"},
         {"augmentation": "auto"},
     ],

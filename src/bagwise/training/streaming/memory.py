@@ -109,14 +109,14 @@ class MemoryBudget:
     ----------
     bytes_per_row : float or None
         Memory per instance; measured with the first batch that is larger than one piece, None before.
-    growth : MemoryGrowth or None
-        Memory of whole bags; measured with the first batch of a model with a context, like ``bytes_per_row``.
+    growths : dict of bool to MemoryGrowth
+        Memory of whole bags, for single bags (False) and several bags (True); measured when first needed.
     """
 
     def __init__(self, limit: float) -> None:
         self.limit = limit
         self.bytes_per_row: float | None = None
-        self.growth: MemoryGrowth | None = None
+        self.growths: dict[bool, MemoryGrowth] = {}
 
     def scores(self, model: nn.Module, bags: Bags, chosen: np.ndarray, device: torch.device) -> Tensor:
         """Compute the scores of the chosen bags, for a backward pass.
@@ -171,9 +171,10 @@ class MemoryBudget:
             return
         if sizes.sum() <= ROWS_PER_PIECE or math.isinf(self.limit):
             return
-        if self.growth is None:
-            self.growth = measure_memory_growth(model, bags, chosen, device)
-        needed = self.growth.estimate(sizes)
+        several = len(chosen) > 1
+        if several not in self.growths:
+            self.growths[several] = measure_memory_growth(model, bags, chosen, device)
+        needed = self.growths[several].estimate(sizes)
         if needed > self.limit:
             raise InputError(_describe_excess(model, bags, chosen, needed, self.limit))
 
@@ -224,13 +225,16 @@ class MemoryGrowth(NamedTuple):
 def measure_memory_growth(model: BagModel, bags: Bags, chosen: np.ndarray, device: torch.device) -> MemoryGrowth:
     """Measure the memory of three bags of different sizes, with the backward pass if gradients are enabled.
 
-    A copy of the model processes a few rows; the model and the random state are not changed.
+    If several bags are chosen, each of the three bags is computed together with a bag of one instance, because the
+    reductions within several bags need more memory. A copy of the model processes a few rows; the model and the random
+    state are not changed.
     """
     trial = copy.deepcopy(model)
     rows = next(cut_pieces(bags, chosen, SAMPLE_SIZES[-1])).bags.instances
     (small, middle, large), peaks = SAMPLE_SIZES, []
     for size in SAMPLE_SIZES:
-        sample = Bags.trusted(instances=rows[np.arange(size) % len(rows)], offsets=np.array([0, size]))
+        offsets = np.array([0, size, size + 1] if len(chosen) > 1 else [0, size])
+        sample = Bags.trusted(instances=rows[np.arange(offsets[-1]) % len(rows)], offsets=offsets)
         with torch.random.fork_rng([device] if device.type == "cuda" else []):
             peaks.append(_measure_peak(trial, sample, device))
     slopes = (peaks[1] - peaks[0]) / (middle - small), (peaks[2] - peaks[1]) / (large - middle)
