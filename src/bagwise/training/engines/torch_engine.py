@@ -50,7 +50,7 @@ class TorchEngine(Engine):
         """Reject a bag that cannot be trained on before the first step, in all processes of a run alike."""
         bags = self.problem.task.bags
         if self.problem.most_instances is None:
-            self.budget.check_whole_bags(self.model, bags, bags.sizes.argmax(keepdims=True), self.problem.device)
+            self.budget.check_whole_bags(self.model, bags, np.array([bags.sizes.argmax()]), self.problem.device)
 
     def _set_random_state(self, step: int) -> None:
         """Set the position of the random modules, and seed the generators of torch for third-party modules."""
