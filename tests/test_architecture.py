@@ -113,3 +113,11 @@ def test_estimators_never_read_labels_of_bags():
                 if isinstance(node, ast.Attribute) and node.attr in {"labels", "instance_labels"}:
                     owner = node.value.attr if isinstance(node.value, ast.Attribute) else getattr(node.value, "id", "")
                     assert owner not in {"bags", "X", "others"}, f"{module} reads labels of bags"
+
+
+def test_only_bag_model_calls_its_encoder():
+    """A context follows the encoder, so other modules must call ``BagModel.embed``."""
+    for module in MODULES:
+        calls = [node.func for node in ast.walk(parse(module)) if isinstance(node, ast.Call)]
+        called = {function.attr for function in calls if isinstance(function, ast.Attribute)}
+        assert ("encoder" in called) == (module == Path("nn/bag_model.py")), module

@@ -17,9 +17,12 @@ from bagwise.data.datasets.registry import load_dataset
 from bagwise.errors import InputError
 from bagwise.estimators.network import BagClassifier
 from bagwise.estimators.training_tasks import LabelledBags
+from bagwise.io import read_json, write_json, write_manifest
 from bagwise.nn.pooling.attention import Attention
 from bagwise.nn.pooling.base import ProbabilityPooling
 from bagwise.nn.pooling.registry import POOLINGS
+from bagwise.training.loop import TrainingStopped
+from contexts import CONTEXTS, every_context
 from unchecked import unchecked
 
 
@@ -180,6 +183,7 @@ def test_standardize_uses_the_training_bags_only():
         ({"encoder": "lenett"}, "did you mean 'lenet'"),
         ({"level": "bag"}, "level 'bag' is unknown"),
         ({"pooling": 3}, "pooling must be a name or a bagwise.nn.pooling.Pooling, got 3"),
+        ({"context": "transformer"}, "context must be None or a bagwise.nn.Context, got 'transformer'"),
         ({"encoder": None}, "encoder must be a name or a torch.nn.Module, got None"),
         ({"augmentation": "histologie"}, "did you mean 'histology'"),
         ({"augmentation": 3}, "augmentation must be a name, a torch.nn.Module or None, got 3"),
@@ -218,8 +222,6 @@ def test_fit_requires_random_state_for_a_checkpoint(tmp_path):
 
 @pytest.mark.parametrize("augmentation", ["histology", "affine"])
 def test_augmentation_is_used_in_training_only_and_is_the_same_after_resuming(tmp_path, augmentation):
-    from bagwise.training.loop import TrainingStopped
-
     generator = np.random.default_rng(0)
     bags = [generator.integers(0, 255, size=(3, 16, 16, 3), dtype=np.uint8) for _ in range(6)]
     labels = [0, 1] * 3
@@ -298,3 +300,75 @@ def test_load_restores_history_and_feature_names(tmp_path):
     loaded = BagClassifier.load(tmp_path / "model")
     assert loaded.feature_names_in_.tolist() == ["width", "height"]
     assert loaded.history_ == model.history_
+
+
+def make_with_context(context, **changes):
+    return BagClassifier(**{"context": context, **QUICK, **changes})
+
+
+@every_context
+@pytest.mark.parametrize(("level", "pooling"), [("embedding", "gated attention"), ("instance", "max")])
+def test_predictions_with_a_context_are_consistent(kind, level, pooling):
+    model = make_with_context(kind(64), level=level, pooling=pooling).fit(NEEDLES, NEEDLES.labels)
+    probabilities, weights = model.predict_with_weights(NEEDLES)
+    assert model.engine_ == "torch"
+    np.testing.assert_allclose(model.predict_proba([bag[::-1] for bag in NEEDLES]), probabilities, atol=1e-5)
+    singles = np.concatenate([model.predict_proba([bag]) for bag in NEEDLES])
+    np.testing.assert_allclose(singles, probabilities, atol=1e-5)
+    np.testing.assert_allclose(np.bincount(NEEDLES.bag_indices, weights), 1, atol=1e-5)
+    scores = np.concatenate([model.decision_function([row[None]]) for row in NEEDLES.instances[:5]])
+    np.testing.assert_allclose(model.score_instances(NEEDLES)[:5], scores, atol=1e-5)
+
+
+@every_context
+def test_fit_trains_a_copy_of_the_context(kind):
+    context = kind(64)
+    before = {name: value.clone() for name, value in context.state_dict().items()}
+    model = make_with_context(context).fit(NEEDLES, NEEDLES.labels)
+    trained = model.model_.context.state_dict()
+    assert model.context is context
+    assert all(torch.equal(context.state_dict()[name], value) for name, value in before.items())
+    assert not any(torch.equal(trained[name], value) for name, value in before.items())
+
+
+@every_context
+@pytest.mark.parametrize("level", ["embedding", "instance"])
+def test_load_restores_a_context_bit_identically_and_requires_it(tmp_path, kind, level):
+    model = make_with_context(kind(64), level=level, pooling="mean").fit(NEEDLES, NEEDLES.labels)
+    model.save(tmp_path / "model")
+    loaded = BagClassifier.load(tmp_path / "model", context=kind(64))
+    np.testing.assert_array_equal(loaded.predict_proba(NEEDLES), model.predict_proba(NEEDLES))
+    with pytest.raises(
+        InputError, match=rf"a custom context, {kind.__name__}, .*; pass it again: load\(…, context=…\)"
+    ):
+        BagClassifier.load(tmp_path / "model")
+    with pytest.raises(InputError, match="was trained with this context"):
+        BagClassifier.load(tmp_path / "model", context=kind(5))
+
+
+@every_context
+def test_fit_with_a_context_resumes_bit_identically_and_rejects_another_context(tmp_path, kind):
+    context, other = kind(64), next(each for each in CONTEXTS if each is not kind)(64)
+    whole = make_with_context(context).fit(NEEDLES, NEEDLES.labels)
+    answers = iter([False] * 6 + [True])  # in the second epoch of five steps
+    with pytest.raises(TrainingStopped):
+        make_with_context(context).fit(
+            NEEDLES, NEEDLES.labels, checkpoint=tmp_path / "state", should_stop=lambda: next(answers)
+        )
+    for wrong in (other, None):
+        with pytest.raises(InputError, match=r"belongs to another run: context was .* and is now"):
+            make_with_context(wrong, engine="torch").fit(NEEDLES, NEEDLES.labels, checkpoint=tmp_path / "state")
+    resumed = make_with_context(context).fit(NEEDLES, NEEDLES.labels, checkpoint=tmp_path / "state")
+    for name, value in whole.model_.state_dict().items():
+        assert torch.equal(resumed.model_.state_dict()[name], value), name
+
+
+def test_load_accepts_a_model_that_was_saved_before_contexts_existed(tmp_path):
+    model = BagClassifier(**QUICK).fit(NEEDLES, NEEDLES.labels)
+    model.save(tmp_path / "model")
+    description = read_json(tmp_path / "model" / "model.json")
+    assert description["parameters"].pop("context", "missing") is None
+    write_json(tmp_path / "model" / "model.json", description)
+    write_manifest(tmp_path / "model", "bagwise model")
+    loaded = BagClassifier.load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.predict_proba(NEEDLES), model.predict_proba(NEEDLES))

@@ -71,7 +71,7 @@ def test_load_estimator_requires_custom_modules_and_compares_them(tmp_path):
     named.save(tmp_path / "named")
     with pytest.raises(InputError, match="load it without encoder"):
         BagClassifier.load(tmp_path / "named", encoder=encoder)
-    with pytest.raises(InputError, match="load accepts modules named encoder, pooling, augmentation; got head"):
+    with pytest.raises(InputError, match="modules named encoder, context, pooling, augmentation; got head"):
         BagClassifier.load(tmp_path / "named", head=encoder)
 
 

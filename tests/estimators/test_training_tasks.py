@@ -15,6 +15,7 @@ from bagwise.estimators.training_tasks import (
     split_validation,
 )
 from bagwise.targets.classes import ClassTarget
+from contexts import AddedMean
 from unchecked import unchecked
 
 NEEDLES = load_dataset("needles", n_bags=40)
@@ -106,6 +107,7 @@ def test_compute_class_weights_accepts_factors_and_rejects_other_values_by_name(
         {"heads": 2},
         {"class_weight": "balanced"},
         {"encoder": "projection"},
+        {"context": AddedMean(64)},
         {"pooling": "max"},
         {"augmentation": "auto"},
     ],

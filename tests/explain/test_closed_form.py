@@ -16,6 +16,7 @@ from bagwise.nn.bag_model import BagModel
 from bagwise.nn.connections import DeepSupervision, Residual
 from bagwise.nn.pooling.linear import Mean
 from bagwise.nn.pooling.maximum import Max
+from contexts import every_context
 from sensible_models import every, model_of
 
 CPU = torch.device("cpu")
@@ -116,6 +117,11 @@ def test_has_closed_form_for_residual_connections_but_not_for_deep_supervision()
     expected = expand_scores(model_scores(model, bags))
     np.testing.assert_allclose(attribute_in_closed_form(model, bags, CPU).scores, expected, rtol=1e-12, atol=1e-12)
     assert not has_closed_form(BagModel(nn.Identity(), Mean(), DeepSupervision(3)))
+
+
+@every_context
+def test_has_closed_form_is_false_with_a_context(kind):
+    assert not has_closed_form(BagModel(nn.Identity(), Mean(), nn.Linear(4, 1), context=kind(4)))
 
 
 def test_has_closed_form_is_false_for_max_and_for_a_hidden_layer():

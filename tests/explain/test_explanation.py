@@ -1,6 +1,7 @@
 """The method that explains each kind of estimator, and the explanations of meta-estimators."""
 
 import math
+from itertools import combinations, permutations
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from bagwise.estimators.network import BagClassifier
 from bagwise.explain.explanation import explain_bags
 from bagwise.nn.pooling.base import Pooling
 from bagwise.nn.pooling.linear import Mean
+from contexts import SelfAttention, every_context
 
 NEEDLES = load_dataset("needles", n_bags=24)
 FAST = {"epochs": 3, "batch_size": 8, "learning_rate": 5e-3, "engine": "torch", "random_state": 0}
@@ -141,3 +143,42 @@ def test_explain_bags_accepts_a_list_of_arrays():
     explanation = explain_bags(model, list(BAGS))
     np.testing.assert_array_equal(explanation.contributions, explain_bags(model, BAGS).contributions)
     assert explanation.classes.tolist() == [0, 1]
+
+
+def fit_with_context(kind, **parameters):
+    return network(context=kind(64), **parameters).fit(NEEDLES, NEEDLES.labels)
+
+
+@every_context
+@pytest.mark.parametrize(("level", "pooling"), [("embedding", "gated attention"), ("instance", "mean")])
+def test_explain_bags_with_a_context_has_contributions_that_sum_to_the_score(kind, level, pooling):
+    model = fit_with_context(kind, level=level, pooling=pooling)
+    explanation = explain_bags(model, BAGS)
+    assert explanation.method == "sampled permutations"
+    np.testing.assert_array_equal(explanation.baseline, 0)
+    np.testing.assert_allclose(sum_contributions(explanation, BAGS), explanation.scores, rtol=1e-9)
+    np.testing.assert_allclose(explanation.scores[:, 1], model.decision_function(BAGS), atol=1e-5)
+
+
+@every_context
+def test_explain_bags_with_a_context_returns_the_shapley_values_of_whole_sub_bags(kind):
+    """With all 3! permutations: the mean change of the score when an instance joins the instances before it."""
+    model, rows = fit_with_context(kind), BAGS[0][:3]
+    subsets = [list(subset) for size in (1, 2, 3) for subset in combinations(range(3), size)]
+    scores = dict(zip(map(tuple, subsets), model.decision_function([rows[s] for s in subsets]), strict=True)) | {
+        (): 0.0
+    }
+    expected = np.zeros(3)
+    for order in permutations(range(3)):
+        for position, instance in enumerate(order):
+            before = order[:position]
+            change = scores[tuple(sorted((*before, instance)))] - scores[tuple(sorted(before))]
+            expected[instance] += change / math.factorial(3)
+    explanation = explain_bags(model, [rows])
+    np.testing.assert_allclose(explanation.contributions[:, 1], expected, atol=1e-6)
+
+
+def test_explain_bags_with_a_context_returns_scores_before_the_temperature():
+    model = fit_with_context(SelfAttention, temperature=True, validation=0.5)
+    assert model.adjustment_.temperature != 1
+    np.testing.assert_allclose(explain_bags(model, BAGS).scores[:, 1], model.decision_function(BAGS), atol=1e-5)

@@ -237,3 +237,13 @@ def test_segment_sum_accepts_rows_without_columns_with_any_number_of_threads():
             assert segments.segment_sum(values, torch.tensor([0, 100, 400])).shape == (2, 0)
     finally:
         torch.set_num_threads(before)
+
+
+@laws
+@given(random_sizes, st.integers(0, 99))
+def test_segment_split_returns_the_rows_of_each_bag(sizes, seed):
+    values, offsets = rows_of(sizes, seed=seed), offsets_of(sizes)
+    parts = segments.segment_split(values, offsets)
+    assert len(parts) == len(sizes)
+    for part, (start, end) in zip(parts, pairwise(offsets.tolist()), strict=True):
+        assert torch.equal(part, values[start:end])

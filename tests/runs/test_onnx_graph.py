@@ -1,4 +1,5 @@
 import json
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -9,11 +10,13 @@ from bagwise.data.datasets.registry import load_dataset
 from bagwise.errors import InputError
 from bagwise.estimators.classical.naive import NaiveClassifier
 from bagwise.estimators.network import BagClassifier
+from bagwise.nn.context import Context
 from bagwise.nn.pooling.base import Pooled, Pooling, ProbabilityPooling
 from bagwise.nn.pooling.registry import POOLINGS
-from bagwise.nn.segments import segment_expand, segment_softmax, segment_weighted_sum
+from bagwise.nn.segments import segment_expand, segment_softmax, segment_split, segment_weighted_sum
 from bagwise.runs import onnx_graph
 from bagwise.runs.onnx_graph import SingleBagNetwork, SymbolicOffsets, check_onnx_packages, write_onnx
+from contexts import AddedMean, SelfAttention, every_context
 from unchecked import unchecked
 
 VARIANTS = [
@@ -91,6 +94,12 @@ def test_single_bag_network_rejects_a_pooling_that_is_not_additive(needles):
         SingleBagNetwork(fit(needles, pooling=CustomPooling(), encoder=nn.Identity()))
 
 
+@every_context
+@pytest.mark.parametrize(("level", "pooling"), [("embedding", "gated attention"), ("instance", "max")])
+def test_single_bag_network_includes_the_context(needles, kind, level, pooling):
+    assert_network_agrees(fit(needles, context=kind(64), level=level, pooling=pooling))
+
+
 def test_symbolic_offsets_work_in_segments(needles):
     values = torch.from_numpy(sample_bag(5, fit(needles)))
     offsets = torch.tensor([0, 5])
@@ -99,6 +108,7 @@ def test_symbolic_offsets_work_in_segments(needles):
         assert (len(symbolic), symbolic[0], symbolic[-1], symbolic.diff().tolist()) == (2, 0, 5, [5])
         torch.testing.assert_close(segment_expand(values[:1], symbolic), segment_expand(values[:1], offsets))
         torch.testing.assert_close(segment_softmax(values, symbolic), segment_softmax(values, offsets))
+        assert [part.tolist() for part in segment_split(values, symbolic)] == [values.tolist()]
         torch.testing.assert_close(
             segment_weighted_sum(values, values, symbolic), segment_weighted_sum(values, values, offsets)
         )
@@ -146,6 +156,32 @@ def test_write_onnx_reads_images_as_they_are_stored(tmp_path):
 def test_write_onnx_predicts_as_the_model_with_other_networks(needles, tmp_path, parameters):
     model = fit(needles, **parameters)
     assert_session_agrees(model, open_session(model, tmp_path / "model.onnx"))
+
+
+@pytest.mark.parametrize("kind", [AddedMean, pytest.param(SelfAttention, marks=pytest.mark.full)])
+def test_write_onnx_predicts_as_the_model_with_a_context(needles, tmp_path, kind):
+    model = fit(needles, context=kind(64))
+    session = open_session(model, tmp_path / "model.onnx")
+    for size in (1, 2, 7, 500):
+        bag = sample_bag(size, model)
+        probabilities, weights = session.run(["probabilities", "weights"], {"instances": bag})
+        np.testing.assert_allclose(probabilities, model.predict_proba([bag])[0], atol=1e-5)
+        np.testing.assert_allclose(weights, model.weigh([bag]), atol=1e-5)
+
+
+class LoopOverBags(Context):
+    """A context whose computation depends on the numbers in the offsets, so that it cannot be traced."""
+
+    def forward(self, embeddings, offsets):
+        bags = pairwise(offsets.tolist())
+        return torch.cat([embeddings[start:end] - embeddings[start:end].mean(dim=0) for start, end in bags])
+
+
+def test_write_onnx_rejects_a_context_that_cannot_be_traced(needles, tmp_path):
+    model = fit(needles, context=LoopOverBags())
+    with unchecked(), pytest.raises(InputError, match=r"the context LoopOverBags cannot be exported.*segment_split"):
+        write_onnx(model, tmp_path / "model.onnx")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_write_onnx_rejects_other_estimators_by_name(needles, tmp_path):

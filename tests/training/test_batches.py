@@ -58,6 +58,7 @@ def test_sample_instances_returns_rows_of_each_bag_at_most_once_and_in_order():
     bags = bags_of_row_numbers([3, 40, 6])
     sample = sample_instances(bags, np.array([2, 0, 1]), max_instances=5, seed=1, step=7)
     assert sample.sizes.tolist() == [5, 3, 5]
+    assert sample.names.tolist() == ["2", "0", "1"]
     for number, bag in enumerate([2, 0, 1]):
         rows = sample[number].ravel()
         assert (np.diff(rows) > 0).all()

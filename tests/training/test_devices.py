@@ -11,7 +11,7 @@ from bagwise.estimators.network import BagClassifier
 from bagwise.nn.bag_model import arrange_embedding_level
 from bagwise.nn.pooling.attention import GatedAttention
 from bagwise.targets.likelihoods import Bernoulli
-from bagwise.training.batches import TrainingTask
+from bagwise.training.batches import TrainingTask, bags_to_tensors
 from bagwise.training.devices import (
     HalfPrecisionEncoder,
     check_precision,
@@ -24,6 +24,7 @@ from bagwise.training.engines import choice
 from bagwise.training.engines.base import TrainingProblem
 from bagwise.training.engines.torch_engine import TorchEngine
 from bagwise.training.settings import TrainingSettings
+from contexts import SelfAttention
 from unchecked import unchecked
 
 CPU = torch.device("cpu")
@@ -127,6 +128,15 @@ def test_use_half_precision_shares_the_weights_and_keeps_them_in_float32():
     shared = {id(value) for value in use_half_precision(model, CPU).parameters()}
     assert shared == {id(value) for value in model.parameters()}
     assert {value.dtype for value in model.parameters()} == {torch.float32}
+
+
+def test_use_half_precision_keeps_the_context_in_full_precision():
+    model, bags = make_model_and_bags()
+    tensors = bags_to_tensors(bags, CPU)
+    model.context = SelfAttention(model.embed(*tensors).shape[1])
+    half = use_half_precision(model, CPU)
+    assert half.context is model.context
+    assert torch.equal(half.embed(*tensors), model.context(half.encoder(tensors[0]), tensors[1]))
 
 
 def test_mixed_precision_gradient_differs_from_the_exact_one_by_the_rounding_of_the_encoder_only():

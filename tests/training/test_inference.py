@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 import torch
 
+from bagwise.bags.bags import Bags
 from bagwise.data.datasets.registry import load_dataset
 from bagwise.errors import InputError
 from bagwise.estimators.network import BagClassifier
@@ -9,6 +10,8 @@ from bagwise.nn.pooling.base import Pooling
 from bagwise.nn.pooling.linear import Mean
 from bagwise.training import inference
 from bagwise.training.inference import run_inference
+from bagwise.training.streaming.prediction import stream_prediction
+from contexts import PerInstance, SelfAttention, every_context
 
 CPU = torch.device("cpu")
 
@@ -53,3 +56,39 @@ def test_run_inference_reads_a_large_bag_at_once_if_its_pooling_is_not_additive(
     expected = run_inference(model, bags, CPU)
     monkeypatch.setattr(inference, "ROWS_AT_ONCE", 2)
     np.testing.assert_allclose(run_inference(model, bags, CPU).scores, expected.scores, atol=1e-6)
+
+
+def test_run_inference_reads_a_large_bag_in_pieces_if_its_context_supports_streaming(monkeypatch):
+    bags, model = fit_model()
+    model.context = PerInstance(64)
+    expected = run_inference(model, bags, CPU)
+    monkeypatch.setattr(inference, "ROWS_AT_ONCE", 2)
+    streamed = []
+    monkeypatch.setattr(inference, "stream_prediction", lambda *a: streamed.append(a) or stream_prediction(*a))
+    np.testing.assert_allclose(run_inference(model, bags, CPU).scores, expected.scores, atol=1e-6)
+    assert len(streamed) == (bags.sizes > 2).sum()
+
+
+@every_context
+def test_run_inference_never_divides_the_bags_of_a_context(monkeypatch, kind):
+    bags, model = fit_model()
+    model.context = kind(64)
+    expected = run_inference(model, bags, CPU)
+    monkeypatch.setattr(inference, "ROWS_AT_ONCE", 2)
+    found = run_inference(model, bags, CPU)
+    np.testing.assert_allclose(found.scores, expected.scores, atol=1e-5)
+    np.testing.assert_allclose(found.weights, expected.weights, atol=1e-5)
+
+
+def test_run_inference_rejects_a_bag_that_a_context_needs_whole_and_that_does_not_fit():
+    _, model = fit_model()
+    model.context = SelfAttention(64)
+    rows = np.zeros((3010, 16), dtype=np.float32)
+    bags = Bags(rows, np.array([0, 10, 3010]), names=np.array(["small", "large"]))
+    message = (
+        r"^bag 'large' has 3,000 instances and needs about 7\dMB of memory, more than the limit of 50MB; the context "
+        r"SelfAttention needs all instances .* cannot be read in pieces; use a larger memory limit, memory='7\dMB'$"
+    )
+    with pytest.raises(InputError, match=message):
+        run_inference(model, bags, CPU, memory=50e6)
+    assert run_inference(model, bags, CPU, memory=80e6).scores.shape == (2, 1)

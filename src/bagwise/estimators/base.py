@@ -213,8 +213,8 @@ class BagEstimator(ClassifierMixin, BaseEstimator, ABC):
         folder : str or Path
             A folder written by ``save``.
         **modules : nn.Module
-            Custom modules (``encoder``, ``pooling``, ``augmentation``) that the estimator was trained with. They are
-            not saved, so they must be passed again; they are compared with the saved description.
+            Custom modules (``encoder``, ``context``, ``pooling``, ``augmentation``) that the estimator was trained
+            with. They are not saved, so they must be passed again; they are compared with the saved description.
 
         Returns
         -------

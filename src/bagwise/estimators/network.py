@@ -12,7 +12,6 @@ from sklearn.base import clone
 from torch import Tensor, nn
 
 from bagwise.arguments import choose_by_name
-from bagwise.bags import Bags
 from bagwise.errors import InputError
 from bagwise.estimators.base import BagEstimator, BagPredictions, ClassWeight, RandomState
 from bagwise.estimators.calibration import Adjustment, learn_adjustment, restore_adjustment
@@ -28,7 +27,7 @@ from bagwise.estimators.training_tasks import (
     split_validation,
 )
 from bagwise.estimators.validation import BagsLike, ValidationBags
-from bagwise.nn import CONNECTIONS, BagModel, Purpose, random_integer
+from bagwise.nn import CONNECTIONS, Context, Purpose, random_integer
 from bagwise.nn.pooling import Pooling
 from bagwise.targets import Likelihood, Target
 from bagwise.training import (
@@ -51,7 +50,8 @@ class BagClassifier(BagEstimator):
 
         θ(X) = g( σ( f(x₁), …, f(x_K) ) )
 
-    with encoder f, pooling σ and head g. In names, spaces, hyphens and underscores are equivalent.
+    with encoder f, pooling σ and head g; an optional context between f and σ lets the instances of a bag see each
+    other. In names, spaces, hyphens and underscores are equivalent.
 
     Parameters
     ----------
@@ -62,6 +62,8 @@ class BagClassifier(BagEstimator):
     encoder : str or nn.Module, default="auto"
         "mlp", "lenet", "nucleus cnn", "projection", "identity", "auto" (lenet for images of at least 16×16 pixels,
         else mlp), or a module that maps (n, …) to (n, width).
+    context : Context or None, default=None
+        A module that is applied to the embeddings of each bag before they are pooled; None means no context.
     connections : {"deep supervision", "residual"} or None, default=None
         Connections from all layers of the mlp to the head; None means no such connections.
     attention_width : int, default=128
@@ -109,8 +111,8 @@ class BagClassifier(BagEstimator):
     engine : {"auto", "torch", "fused"}, default="auto"
         "fused" trains with compiled kernels for features and images (needs Numba); "auto" selects the faster engine.
     memory : int or str, default="auto"
-        Memory limit for the instances of a training step: bytes, a size such as "2GB", or "auto" for a quarter of the
-        device's memory. Larger batches are processed in chunks, in two passes, with the same gradients.
+        Memory limit: bytes, a size such as "2GB", or "auto" for a quarter of the device's memory. Larger training
+        batches are processed in chunks, with the same gradients; bags that a context needs whole are rejected.
     device : str or torch.device, default="auto"
         "cpu", "cuda", "mps", or "auto" for a CUDA device if available, else the CPU.
     random_state : int, RandomState or None, default=None
@@ -145,6 +147,7 @@ class BagClassifier(BagEstimator):
         pooling: str | Pooling = "gated attention",
         level: Literal["embedding", "instance"] = "embedding",
         encoder: str | nn.Module = "auto",
+        context: Context | None = None,
         connections: Literal["deep supervision", "residual"] | None = None,
         attention_width: int = 128,
         heads: int = 1,
@@ -175,6 +178,7 @@ class BagClassifier(BagEstimator):
         self.pooling = pooling
         self.level = level
         self.encoder = encoder
+        self.context = context
         self.connections = connections
         self.attention_width = attention_width
         self.heads = heads
@@ -240,7 +244,7 @@ class BagClassifier(BagEstimator):
                 "e.g. random_state=0"
             )
         plan = self._plan(X, y, validation)
-        self.model_, device = self._build(plan.training.bags), resolve_device(self.device)
+        self.model_, device = build_network(self, plan.training.bags), resolve_device(self.device)
         choice = choose_engine(self.engine, self.model_, self.likelihood_, plan.training, plan.settings, device)
         self.engine_ = choice.name
         progress = progress or (TrainingProgressBar() if self.verbose else TrainingProgress())
@@ -265,13 +269,12 @@ class BagClassifier(BagEstimator):
         """Raise ``InputError`` if ``fit`` would reject the parameters or the input; nothing is trained or changed."""
         trial = clone(self)
         plan = trial._plan(X, y, validation)
-        model, device = trial._build(plan.training.bags[:1]), resolve_device(trial.device)
+        model, device = build_network(trial, plan.training.bags[:1]), resolve_device(trial.device)
         choose_engine(trial.engine, model, trial.likelihood_, plan.training, plan.settings, device)
 
     def decision_function(self, X: BagsLike) -> np.ndarray:
         """Compute scores of shape (n_bags,) for two classes, else (n_bags, n_classes)."""
-        scores = self._infer(X).scores
-        return self.likelihood_.decisions(scores)
+        return self.likelihood_.decisions(self._infer(X).scores)
 
     def predict_proba(self, X: BagsLike) -> np.ndarray:
         return self._compute_probabilities(self._infer(X).scores)
@@ -303,7 +306,7 @@ class BagClassifier(BagEstimator):
         self.history_ = [Epoch(**record) for record in metadata["history"]]
         self.adjustment_ = restore_adjustment(metadata["adjustment"])
         self.engine_ = metadata["engine"]
-        self.model_ = self._build(make_blank_bags(self.instance_shape_))
+        self.model_ = build_network(self, make_blank_bags(self.instance_shape_))
         load_parameters(self.model_, tensors)
         self.model_.eval()
 
@@ -329,13 +332,10 @@ class BagClassifier(BagEstimator):
             return likelihood
         return choose_by_name(self.connections, CONNECTIONS, "connections").likelihood(likelihood)
 
-    def _build(self, bags: Bags) -> BagModel:
-        return build_network(self, bags)
-
     def _infer(self, X: BagsLike) -> InferenceResult:
         bags = self._check_bags(X)
         device = resolve_device(self.device)
-        return run_inference(self.model_.to(device), bags, device)
+        return run_inference(self.model_.to(device), bags, device, memory=resolve_memory(self.memory, device))
 
     def _compute_probabilities(self, scores: np.ndarray) -> np.ndarray:
         probabilities = self.likelihood_.probabilities(torch.from_numpy(scores).double()).numpy()

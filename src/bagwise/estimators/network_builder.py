@@ -1,4 +1,4 @@
-"""Construction of the network of ``BagClassifier``: augmentation, preprocessing, encoder, pooling and head."""
+"""Construction of the network of ``BagClassifier``: augmentation, preprocessing, encoder, context, pooling and head."""
 
 import copy
 from typing import Any
@@ -39,12 +39,13 @@ def build_network(estimator: Any, bags: Bags) -> BagModel:
             encoder=copy.deepcopy(estimator.encoder),
             pooling=copy.deepcopy(estimator.pooling),
             level=estimator.level,
+            context=copy.deepcopy(estimator.context),
             connections=estimator.connections,
             dropout=estimator.dropout,
             settings=PoolingSettings(estimator.attention_width, estimator.heads),
             generator=generator,
         )
-    model.encoder = nn.Sequential(*first_layers, preprocessing, model.encoder)
+    model = model.replace_encoder(nn.Sequential(*first_layers, preprocessing, model.encoder))
     # channels-last convolutions are nearly twice as fast on the CPU
     return model.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
 

@@ -27,7 +27,7 @@ from bagwise.targets import Target, restore_target, save_target
 KIND = "bagwise model"  # kind of the folder, as written to its manifest
 DESCRIPTION, TENSORS = "model.json", "model.safetensors"
 BASE_MEMORY, MEMORY_FACTOR = 1 << 30, 8  # memory limit of loading: bytes + factor · size of the tensors
-MODULE_PARAMETERS = ("encoder", "pooling", "augmentation")  # parameters that may be custom modules
+MODULE_PARAMETERS = ("encoder", "context", "pooling", "augmentation")  # parameters that may be custom modules
 
 
 def save_estimator(estimator: Any, folder: str | Path) -> None:

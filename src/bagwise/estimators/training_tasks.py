@@ -118,11 +118,14 @@ def compute_class_weights(targets: np.ndarray, classes: np.ndarray, class_weight
 def describe_fit(estimator: Any, plan: TrainingPlan) -> dict[str, Any]:
     """Return everything that must be the same in a checkpoint and in the fit that resumes from it."""
     tasks = {"training bags": plan.training, "validation bags": plan.validation}
+    # without a context there is no entry, so that checkpoints written before contexts existed can be resumed
+    context = {} if estimator.context is None else {"context": to_plain(estimator.context)}
     return {
         **asdict(plan.settings),
         **{name: to_plain(getattr(estimator, name)) for name in FITTED_PARAMETERS},
         "engine": estimator.engine_,
         "encoder": to_plain(estimator.encoder),
+        **context,
         "pooling": to_plain(estimator.pooling),
         "augmentation": to_plain(estimator.augmentation),
         **{name: None if task is None else fingerprint_bags(task.bags, task.targets) for name, task in tasks.items()},

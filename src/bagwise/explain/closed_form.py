@@ -5,7 +5,8 @@
 This holds for all kinds of attention (with several attention heads, cₖ is the sum over them), for mean (aₖ = 1/K) and
 for sum (aₖ = 1), with a linear head; and for attention at instance level, which averages the linear scores W hₖ + b.
 The weights depend on the whole bag, so cₖ is the part of an instance in the score of this bag, not the change of the
-score if the instance were removed.
+score if the instance were removed. A model with a context has no closed form, because the embedding hₖ then depends on
+the other instances too.
 
 The encoder runs as in a prediction, on its device and in its precision, over chunks of the bags that fit in memory.
 Pooling and head are copied to float64, so that the contributions sum to the score up to rounding in float64.
@@ -49,7 +50,12 @@ class LinearForm(NamedTuple):
 
 
 def has_closed_form(model: BagModel) -> bool:
-    """Return whether the score is linear in the embeddings; the types of the pooling and the head decide."""
+    """Return whether the score is a sum over instances; the types of the pooling and the head decide.
+
+    With a context it is not: the embedding of an instance depends on the other instances of its bag.
+    """
+    if model.mixes_instances:
+        return False
     if type(model.pooling) is AttendedScores:
         return type(model.pooling.classifier) in LINEAR and type(model.head) is nn.Identity
     averages = isinstance(model.pooling, AttentionPooling) or type(model.pooling) in (Mean, Sum)
@@ -89,14 +95,18 @@ def to_float64(part: Part) -> Part:
 
 
 def compute_embeddings(model: BagModel, bags: Bags, device: torch.device) -> Iterator[Float[Tensor, "instances width"]]:
-    """Yield the embeddings of all instances, in order and in chunks; the encoder's mode is restored afterwards."""
-    was_training = model.encoder.training
-    model.encoder.eval()
+    """Yield the embeddings of all instances, in order and in chunks; the mode of the model is restored afterwards.
+
+    The chunks may divide bags, so the model must not mix instances.
+    """
+    assert not model.mixes_instances
+    was_training = model.training
+    model.eval()
     try:
         for piece in cut_pieces(bags, np.arange(len(bags)), ROWS_AT_ONCE):
-            yield model.encoder(bags_to_tensors(piece.bags, device)[0]).cpu().double()
+            yield model.embed(*bags_to_tensors(piece.bags, device)).cpu().double()
     finally:
-        model.encoder.train(was_training)
+        model.train(was_training)
 
 
 def compute_evidence(

@@ -7,10 +7,11 @@ The estimator predicts every subset as a bag. It cannot predict an empty bag, wh
 the number of classes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from torch import Tensor
 
 from bagwise.arguments import check_whole_number
 from bagwise.bags import Bags, compute_offsets
@@ -95,20 +96,31 @@ def compute_deletion_curves(
 
 def predict_subsets(estimator: BagEstimator, bag: Bags, subsets: Sequence[np.ndarray]) -> np.ndarray:
     """Predict non-empty subsets of the rows of one bag, each as a bag: (n_subsets, n_classes) probabilities."""
-    sizes = np.array([len(rows) for rows in subsets])
-    chunks = (subsets[chunk] for chunk in group_by_rows(sizes, ROWS_AT_ONCE))
-    return np.concatenate([estimator.predict_proba(_pack_subsets(bag, chunk)) for chunk in chunks])
+    return _apply_to_subsets(estimator.predict_proba, bag, subsets)
 
 
 def make_estimator_scorer(estimator: BagEstimator) -> PrefixScorer:
     """Return a scorer for any estimator: the log odds of the probabilities that it predicts."""
+    return make_prefix_scorer(estimator.predict_proba, clip_log)
+
+
+def make_prefix_scorer(
+    predict: Callable[[Bags], np.ndarray], compute_log_probabilities: Callable[[np.ndarray], Tensor]
+) -> PrefixScorer:
+    """Return a scorer that predicts every prefix of every permutation as a bag of its own."""
 
     def score(bag: Bags, plan: PermutationPlan) -> np.ndarray:
         subsets = [permutation[:edge] for permutation in plan.permutations for edge in plan.edges[1:]]
-        scores = compute_class_scores(clip_log(predict_subsets(estimator, bag, subsets)))
+        scores = compute_class_scores(compute_log_probabilities(_apply_to_subsets(predict, bag, subsets)))
         return scores.reshape(len(plan.permutations), len(plan.edges) - 1, -1)
 
     return score
+
+
+def _apply_to_subsets(predict: Callable[[Bags], np.ndarray], bag: Bags, subsets: Sequence[np.ndarray]) -> np.ndarray:
+    sizes = np.array([len(rows) for rows in subsets])
+    chunks = (subsets[chunk] for chunk in group_by_rows(sizes, ROWS_AT_ONCE))
+    return np.concatenate([predict(_pack_subsets(bag, chunk)) for chunk in chunks])
 
 
 def _pack_subsets(bag: Bags, subsets: Sequence[np.ndarray]) -> Bags:

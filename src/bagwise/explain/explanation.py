@@ -2,6 +2,7 @@
 
     network, linear in its embeddings      closed form
     other networks, classical methods      Shapley values by sampled permutations
+    network with a context                 the same, where every prefix of a permutation is predicted as a bag
     ensemble, committee, super learner     weighted mean of the members' scores, baselines and contributions
     adjusted, selected                     as for the wrapped estimator, before its probabilities are adjusted
 
@@ -12,21 +13,23 @@ probabilities. The log odds of that probability are therefore slightly closer to
 from functools import singledispatch
 
 import numpy as np
+import torch
 
 from bagwise.arguments import check_whole_number
 from bagwise.bags import Bags
 from bagwise.estimators import BagClassifier, BagEstimator, BagsLike, DelegatingEstimator, Voting, as_bags
 from bagwise.explain.attribution import Attribution, Explanation
 from bagwise.explain.closed_form import attribute_in_closed_form, has_closed_form
-from bagwise.explain.deletion import make_estimator_scorer
+from bagwise.explain.deletion import make_estimator_scorer, make_prefix_scorer
 from bagwise.explain.shapley import (
+    PrefixScorer,
     choose_rescored_blocks,
     choose_streamed_blocks,
     estimate_shapley_values,
     make_network_scorer,
 )
-from bagwise.training import resolve_device
-from bagwise.training.streaming import is_streamable
+from bagwise.training import resolve_device, run_inference
+from bagwise.training.streaming import is_streamable, resolve_memory
 
 
 def explain_bags(estimator: BagEstimator, bags: BagsLike, *, orders: int = 8) -> Explanation:
@@ -88,11 +91,23 @@ def _(estimator: BagClassifier, bags: Bags, weights: np.ndarray, n_permutations:
     model = estimator.model_.to(device)
     if has_closed_form(model):
         return attribute_in_closed_form(model, bags, device)
+    if model.mixes_instances:
+        scorer = _make_whole_bag_scorer(estimator, device)
+        return estimate_shapley_values(bags, weights, n_permutations, scorer, choose_rescored_blocks)
     if is_streamable(model):
         scorer = make_network_scorer(model, estimator.likelihood_, device)
         return estimate_shapley_values(bags, weights, n_permutations, scorer, choose_streamed_blocks)
     scorer = make_estimator_scorer(estimator)
     return estimate_shapley_values(bags, weights, n_permutations, scorer, choose_rescored_blocks)
+
+
+def _make_whole_bag_scorer(estimator: BagClassifier, device: torch.device) -> PrefixScorer:
+    """Return a scorer for a network of any kind; its scores are those before a temperature is applied."""
+    memory = resolve_memory(estimator.memory, device)
+    return make_prefix_scorer(
+        lambda bags: run_inference(estimator.model_, bags, device, memory=memory).scores,
+        lambda scores: estimator.likelihood_.log_probabilities(torch.from_numpy(scores).double()),
+    )
 
 
 @attribute_scores.register

@@ -12,7 +12,8 @@ its instances in proportion to their weights, or equally if their weights are al
 instances added so far must be scored again for every block.
 
 Networks whose pooling is a sum over instances (``nn.pooling.AdditivePooling``) need one pass per permutation: the
-totals of the instances added so far are merged with the totals of the next block.
+totals of the instances added so far are merged with the totals of the next block. This is not possible with a context,
+because each added instance changes the embeddings of the others; the instances added so far are then scored again.
 """
 
 import math
@@ -125,7 +126,7 @@ def compute_block_shares(weights: np.ndarray, edges: np.ndarray) -> np.ndarray:
 
 
 def make_network_scorer(model: BagModel, likelihood: Likelihood, device: torch.device) -> PrefixScorer:
-    """Return a scorer for a model for which ``is_streamable`` holds; every instance is encoded once."""
+    """Return a scorer for a streamable model that does not mix instances; every instance is encoded once."""
     pooling, head = to_float64(get_additive_pooling(model)), to_float64(model.head)
 
     @torch.inference_mode()

@@ -7,6 +7,7 @@ __all__ = [
     "AffineAugmentation",
     "Augmentation",
     "BagModel",
+    "Context",
     "DeepSupervision",
     "Dropout",
     "HistologyAugmentation",
@@ -41,6 +42,7 @@ __all__ = [
     "segment_mean",
     "segment_sizes",
     "segment_softmax",
+    "segment_split",
     "segment_sum",
     "segment_weighted_sum",
     "set_module_positions",
@@ -58,6 +60,7 @@ from .augmentation import (
 )
 from .bag_model import BagModel, Prediction, arrange_embedding_level, build_bag_model
 from .connections import CONNECTIONS, DeepSupervision, LayeredEncoder, Residual
+from .context import Context
 from .dropout import Dropout, StreamPosition, list_random_modules, set_module_positions, set_stream_position
 from .encoders import choose_encoder, initialize_weights, mlp
 from .grey_levels import LUMA, WHITE
@@ -74,6 +77,7 @@ from .segments import (
     segment_mean,
     segment_sizes,
     segment_softmax,
+    segment_split,
     segment_sum,
     segment_weighted_sum,
 )

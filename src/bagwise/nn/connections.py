@@ -126,7 +126,7 @@ class Residual(Connection):
 CONNECTIONS: dict[str, type[Connection]] = {"deep supervision": DeepSupervision, "residual": Residual}
 
 
-def check_connection(encoder: object, level: str, heads: int) -> None:
+def check_connection(encoder: object, level: str, heads: int, context: object = None) -> None:
     """Raise ``InputError`` for settings that cannot be combined with connections."""
     if encoder not in ("auto", "mlp"):
         raise InputError(
@@ -139,3 +139,8 @@ def check_connection(encoder: object, level: str, heads: int) -> None:
         )
     if heads != 1:
         raise InputError(f"connections need one pooled value per column, got heads={heads}; use heads=1")
+    if context is not None:
+        raise InputError(
+            "connections pool each layer of the encoder separately, and a context would mix the layers; "
+            "use context=None or connections=None"
+        )

@@ -64,6 +64,31 @@ def segment_expand(per_bag: PerBag, offsets: Offsets) -> Rows:
     return _Expand.apply(per_bag, offsets) if _needs_gradient(per_bag) else _expand_rows(per_bag, offsets)
 
 
+def segment_split(values: Rows, offsets: Offsets) -> tuple[Float[Tensor, "_ width"], ...]:
+    """Split rows into bags, for computations between the instances of a bag.
+
+    Parameters
+    ----------
+    values : Tensor of shape (instances, width)
+        Rows of all bags.
+    offsets : Tensor of shape (bags + 1,)
+        Boundaries of the bags.
+
+    Returns
+    -------
+    tuple of Tensor of shape (size, width)
+        Rows of each bag; views, which are not copied.
+
+    Examples
+    --------
+    >>> [rows.ravel().tolist() for rows in segment_split(torch.tensor([[1.0], [2.0], [3.0]]), torch.tensor([0, 1, 3]))]
+    [[1.0], [2.0, 3.0]]
+    """
+    if len(offsets) == 2:
+        return (values,)  # offsets may be symbolic in exported graphs
+    return values.split(segment_sizes(offsets).tolist())
+
+
 def segment_sum(values: Rows, offsets: Offsets) -> PerBag:
     """Sum the rows of each bag.
 

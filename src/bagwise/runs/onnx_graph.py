@@ -50,7 +50,7 @@ def write_onnx(estimator: BagEstimator, path: str | Path) -> Path:
     Raises
     ------
     InputError
-        If the estimator is not a network, its pooling cannot be exported, or a package is missing.
+        If the estimator is not a network, its pooling or context cannot be exported, or a package is missing.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def write_onnx(estimator: BagEstimator, path: str | Path) -> Path:
     check_onnx_packages()
     path = Path(path)
     network, example = SingleBagNetwork(estimator), torch.zeros(EXAMPLE_SIZE, *estimator.instance_shape_)
-    with _suppress_torch_messages():
+    with _suppress_torch_messages(), _translate_context_errors(estimator):
         program: Any = torch.onnx.export(
             network,
             (example,),
@@ -117,6 +117,21 @@ def _suppress_torch_messages() -> Iterator[None]:
         logger.setLevel(level)
 
 
+@contextmanager
+def _translate_context_errors(estimator: BagClassifier) -> Iterator[None]:
+    """Explain the failed export of a model with a context: the library's own parts are known to be exportable."""
+    try:
+        yield
+    except torch.onnx.OnnxExporterError as error:
+        context = estimator.context
+        if context is None:
+            raise
+        raise InputError(
+            f"the context {context.title} cannot be exported, because it cannot be traced for a bag of any size; use "
+            "offsets in functions of bagwise.nn such as segment_split only, or export without --onnx"
+        ) from error
+
+
 class SingleBagNetwork(nn.Module):
     """The network of a fitted ``BagClassifier`` as a function of one bag: instances → probabilities, weights."""
 
@@ -135,7 +150,7 @@ class SingleBagNetwork(nn.Module):
 
     def forward(self, instances: Tensor) -> tuple[Tensor, Tensor]:
         offsets = cast(Offsets, SymbolicOffsets(instances.shape[0]))
-        pooled = AdditivePooling.forward(self.pooling, self.model.encoder(instances), offsets)
+        pooled = AdditivePooling.forward(self.pooling, self.model.embed(instances, offsets), offsets)
         log_probabilities = self.likelihood.log_probabilities(self.model.head(pooled.values).double())
         probabilities = torch.softmax(log_probabilities / self.temperature, dim=1)
         return probabilities[0].float(), pooled.weights.mean(dim=1)

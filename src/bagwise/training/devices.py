@@ -103,7 +103,7 @@ def check_precision(precision: str, device: torch.device) -> None:
 def use_half_precision(model: nn.Module, device: torch.device) -> BagModel:
     """Return a model that shares all weights with ``model`` and computes the encoder in bfloat16, for training."""
     assert isinstance(model, BagModel)
-    return BagModel(HalfPrecisionEncoder(model.encoder, device.type), model.pooling, model.head)
+    return model.replace_encoder(HalfPrecisionEncoder(model.encoder, device.type))
 
 
 class HalfPrecisionEncoder(nn.Module):
@@ -111,10 +111,10 @@ class HalfPrecisionEncoder(nn.Module):
 
     def __init__(self, encoder: nn.Module, device_type: str) -> None:
         super().__init__()
-        self.encoder = encoder
+        self.full_precision = encoder
         self.device_type = device_type
 
     def forward(self, instances: Shaped[Tensor, "instances ..."]) -> Float[Tensor, "instances width"]:
         with torch.autocast(self.device_type, dtype=torch.bfloat16):
-            embeddings = self.encoder(instances)
+            embeddings = self.full_precision(instances)
         return embeddings.to(torch.get_default_dtype())

@@ -1,5 +1,6 @@
 """Inference with a trained model, for evaluation, prediction and explanation."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ from bagwise.bags import Bags
 from bagwise.errors import InputError
 from bagwise.nn import Prediction
 from bagwise.training.batches import bags_to_tensors, group_by_rows
+from bagwise.training.streaming.memory import MemoryBudget
 from bagwise.training.streaming.pieces import RowCollector, is_streamable
 from bagwise.training.streaming.prediction import stream_prediction
 
@@ -31,7 +33,7 @@ class InferenceResult(NamedTuple):
     weights: np.ndarray
 
 
-def run_inference(model: nn.Module, bags: Bags, device: torch.device) -> InferenceResult:
+def run_inference(model: nn.Module, bags: Bags, device: torch.device, *, memory: float = math.inf) -> InferenceResult:
     """Run a model in evaluation mode, without gradients, in packed batches.
 
     Parameters
@@ -42,6 +44,8 @@ def run_inference(model: nn.Module, bags: Bags, device: torch.device) -> Inferen
         Bags to predict, at least one.
     device : torch.device
         Device of the model.
+    memory : float, default=inf
+        Memory limit in bytes, for bags that a context must read whole; other bags are read in pieces.
 
     Returns
     -------
@@ -51,16 +55,17 @@ def run_inference(model: nn.Module, bags: Bags, device: torch.device) -> Inferen
     Raises
     ------
     InputError
-        If there are no bags.
+        If there are no bags, or a bag does not fit into memory and cannot be read in pieces.
     """
     if len(bags) == 0:
         raise InputError("there are no bags to predict; give at least one")
-    was_training = model.training
+    was_training, budget = model.training, MemoryBudget(memory)
     model.eval()
     scores, weights = RowCollector(len(bags)), RowCollector(bags.n_instances)
     try:
         with torch.inference_mode():
             for rows in group_by_rows(bags.sizes, ROWS_AT_ONCE):
+                budget.check_whole_bags(model, bags, np.arange(rows.start, rows.stop), device)
                 prediction = _predict(model, bags[rows], device)
                 scores.add(prediction.scores.cpu())
                 weights.add(prediction.weights.cpu())

@@ -207,7 +207,8 @@ class Trainer:
     def _validate(self) -> tuple[float | None, float | None]:
         if self.validation is None:
             return None, None
-        scores = torch.from_numpy(run_inference(self.model, self.validation.bags, self.device).scores)
+        inferred = run_inference(self.model, self.validation.bags, self.device, memory=self.memory)
+        scores = torch.from_numpy(inferred.scores)
         targets = array_to_tensor(self.validation.targets)
         losses = self.likelihood.loss(scores, targets) * array_to_tensor(self.validation.importance)
         if not losses.isfinite().all():

@@ -8,10 +8,12 @@ from bagwise.data.datasets.registry import load_dataset
 from bagwise.errors import InputError
 from bagwise.estimators.network import BagClassifier
 from bagwise.parallel.ranks import Ranks
+from bagwise.training.batches import bags_to_tensors
 from bagwise.training.engines import choice as choice_module
 from bagwise.training.engines.choice import EngineChoice, choose_engine
 from bagwise.training.engines.torch_engine import TorchEngine
 from bagwise.training.settings import TrainingSettings
+from contexts import AddedMean
 from fused_problems import problem
 
 MANY_STEPS = TrainingSettings(epochs=1000)
@@ -50,6 +52,16 @@ def test_choose_engine_auto_falls_back_to_torch_and_states_the_reason(options, r
     assert choice.name == "torch"
     assert reason in choice.remark
     assert str(choice) == f"engine: torch ({choice.remark})"
+
+
+def test_choose_engine_with_a_context_is_torch_and_fused_is_rejected_with_the_reason():
+    given = problem(dtype=torch.float32)
+    width = given.model.embed(*bags_to_tensors(given.task.bags, torch.device("cpu"))).shape[1]
+    given.model.context = AddedMean(width)
+    choice = choose_for("auto", given, MANY_STEPS)
+    assert (choice.name, choice.remark) == ("torch", "the model has a context")
+    with pytest.raises(InputError, match="engine 'fused' cannot train this model: the model has a context; use engine"):
+        choose_for("fused", given, MANY_STEPS)
 
 
 def test_choose_engine_without_numba_is_torch_and_fused_names_the_installation_command(monkeypatch):

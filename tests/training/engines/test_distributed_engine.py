@@ -15,6 +15,7 @@ from bagwise.training.engines.base import DivergedError, TrainingProblem
 from bagwise.training.engines.distributed_engine import DistributedEngine
 from bagwise.training.engines.torch_engine import TorchEngine
 from bagwise.training.settings import TrainingSettings
+from contexts import every_context
 from training.together import together
 
 SIZES = (3, 1, 40, 7, 2, 11)
@@ -27,10 +28,11 @@ def task():
     return TrainingTask(bags, np.array([0, 1, 0, 1, 1, 0]), np.array([1.0, 2.0, 1.0, 0.5, 1.0, 1.0], dtype=np.float32))
 
 
-def make_model(dropout=0.0):
+def make_model(dropout=0.0, context=None):
     return build_bag_model(
         (5,),
         Bernoulli(),
+        context=context,
         encoder="mlp",
         pooling="gated attention",
         level="embedding",
@@ -53,9 +55,9 @@ def make_problem(model, task, **options):
     )
 
 
-def train_with_ranks(task, size, batches, **options):
+def train_with_ranks(task, size, batches, context=None, **options):
     """Return the model and the sums after training with ``size`` ranks; check that all ranks have identical weights."""
-    models = [make_model() for _ in range(size)]
+    models = [make_model(context=copy.deepcopy(context)) for _ in range(size)]
 
     def work(ranks):
         engine = DistributedEngine(make_problem(models[ranks.number], task, **options), ranks)
@@ -78,6 +80,19 @@ def test_run_of_several_ranks_matches_the_weights_and_sums_of_one_process(task, 
         torch.testing.assert_close(found, wanted, rtol=1e-10, atol=1e-12)
     assert sums.loss == pytest.approx(expected.loss, rel=1e-10)
     assert sums.errors == expected.errors
+
+
+@every_context
+def test_run_of_two_ranks_with_a_context_matches_the_weights_and_sums_of_one_process(task, kind):
+    batches, context = [np.array([0, 1, 2, 3, 4]), np.array([5, 2]), np.array([4])], kind(64)
+    single = make_model(context=copy.deepcopy(context))
+    expected = TorchEngine(make_problem(single, task)).run(batches, 0, 0.1)
+    model, sums = train_with_ranks(task, 2, batches, context)
+    for found, wanted in zip(model.parameters(), single.parameters(), strict=True):
+        torch.testing.assert_close(found, wanted, rtol=1e-10, atol=1e-12)
+    assert sums.loss == pytest.approx(expected.loss, rel=1e-10)
+    trained = dict(model.context.named_parameters())
+    assert not any(torch.equal(value.double(), trained[name]) for name, value in context.named_parameters())
 
 
 @pytest.mark.parametrize("options", [{"most_instances": 4}, {"memory": 1.0}], ids=str)

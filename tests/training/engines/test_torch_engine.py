@@ -1,15 +1,19 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 from torch import nn
 
 from bagwise.bags.bags import Bags
+from bagwise.errors import InputError
 from bagwise.nn.bag_model import arrange_embedding_level
 from bagwise.nn.pooling.linear import Mean
 from bagwise.targets.likelihoods import Bernoulli
 from bagwise.training.batches import TrainingTask
 from bagwise.training.engines.base import DivergedError, TrainingProblem
 from bagwise.training.engines.torch_engine import TorchEngine
+from contexts import SelfAttention
 
 
 def make_problem(rows):
@@ -56,3 +60,15 @@ def test_run_names_the_batch_and_bag_whose_loss_is_not_finite():
     with pytest.raises(DivergedError) as caught:
         TorchEngine(make_problem(rows)).run([np.array([0]), np.array([1, 2])], 0, 0.1)
     assert (caught.value.batch, caught.value.bag) == (1, 2)
+
+
+def test_torch_engine_rejects_a_bag_that_a_context_needs_whole_before_the_first_step():
+    rows = np.zeros((3000, 2), dtype=np.float32)
+    bags = Bags(rows, np.array([0, 1, 2600, 3000]), names=np.array(["a", "b", "c"]))
+    plain = make_problem(rows)
+    plain.model.context = SelfAttention(2)
+    problem = replace(plain, task=plain.task._replace(bags=bags), memory=1e6)
+    with pytest.raises(InputError, match=r"^bag 'b' has 2,599 instances .* more than the limit of 1MB"):
+        TorchEngine(problem)
+    TorchEngine(replace(problem, most_instances=5))
+    TorchEngine(replace(problem, memory=1e9))

@@ -18,6 +18,7 @@ from bagwise.nn.preprocessing import Preprocessing, Scaling
 from bagwise.targets.likelihoods import Bernoulli
 from bagwise.training.batches import bags_to_tensors
 from bagwise.training.streaming.gradient import ReplayedBatch, stream_scores
+from contexts import PerInstance
 from sensible_models import LIKELIHOODS, every, model_of
 
 CPU = torch.device("cpu")
@@ -92,6 +93,12 @@ def test_stream_scores_accept_layer_normalization_and_batch_normalization_in_the
     encoder = nn.Sequential(nn.Linear(4, 5), nn.LayerNorm(5))
     head = nn.Sequential(nn.BatchNorm1d(5), nn.Linear(5, 1))
     model = arrange_embedding_level(encoder, Attention(5, 3), head).double()
+    assert_same_as_whole(model, Bernoulli(), bags_of(), max_rows)
+
+
+@every_size
+def test_stream_scores_with_a_context_that_supports_streaming_equal_the_whole_batch(max_rows):
+    model = arrange_embedding_level(nn.Linear(4, 5), Attention(5, 3), nn.Linear(5, 1), PerInstance(5)).double()
     assert_same_as_whole(model, Bernoulli(), bags_of(), max_rows)
 
 

@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pytest
 import torch
@@ -11,8 +13,17 @@ from bagwise.nn.bag_model import arrange_embedding_level
 from bagwise.nn.dropout import StreamPosition, set_stream_position
 from bagwise.nn.pooling.attention import Attention
 from bagwise.nn.pooling.linear import Mean
+from bagwise.training.batches import bags_to_tensors
 from bagwise.training.streaming import gradient, memory
-from bagwise.training.streaming.memory import MemoryBudget, measure_row_bytes, resolve_memory
+from bagwise.training.streaming.memory import (
+    MemoryBudget,
+    MemoryGrowth,
+    PeakCounter,
+    measure_memory_growth,
+    measure_row_bytes,
+    resolve_memory,
+)
+from contexts import PerInstance, SelfAttention, every_context
 from sensible_models import model_of
 from unchecked import unchecked
 
@@ -159,3 +170,98 @@ def test_measure_row_bytes_changes_neither_the_model_nor_the_random_state():
     assert all(torch.equal(before[name], value) for name, value in model.state_dict().items())
     assert torch.equal(torch.get_rng_state(), random_state)
     assert all(value.grad is None for value in model.parameters())
+
+
+def make_model_with_context(kind):
+    encoder = nn.Sequential(nn.Linear(8, 16), nn.ReLU())
+    return arrange_embedding_level(encoder, Attention(16, 4), nn.Linear(16, 1), kind(16)).train()
+
+
+def make_large_bags(*sizes):
+    rows = np.random.default_rng(0).normal(size=(sum(sizes), 8)).astype(np.float32)
+    names = np.array([f"slide {number}" for number in range(len(sizes))])
+    return Bags(rows, np.array([0, *np.cumsum(sizes)]), names=names)
+
+
+def test_peak_counter_counts_the_bytes_that_exist_at_the_same_time():
+    existing = torch.ones(1000)
+    with PeakCounter([existing]) as counter:
+        first = existing + 1  # 4000 bytes
+        view = first.view(10, 100)
+        del first, view
+        second = existing * 2
+        third = second + 1
+        existing.add_(1)  # in place
+    assert counter.peak == 8000
+    assert third.sum() == 3000
+
+
+@every_context
+@pytest.mark.parametrize("with_gradients", [True, False])
+def test_measure_memory_growth_predicts_the_memory_of_larger_bags(kind, with_gradients):
+    bags, model = make_large_bags(3000, 700, 700), make_model_with_context(kind)
+    for chosen in ([0], [0, 1, 2]):
+        tensors = bags_to_tensors(bags[chosen], CPU)
+        with torch.set_grad_enabled(with_gradients):
+            growth = measure_memory_growth(model, bags, np.array(chosen), CPU)
+            with PeakCounter([*model.parameters(), *tensors]) as counter:
+                scores = model(*tensors).scores
+                if with_gradients:
+                    scores.sum().backward()
+        model.zero_grad()
+        assert 0.9 * counter.peak < growth.estimate(bags.sizes[chosen]) < 1.25 * counter.peak
+    assert (growth.quadratic > 1) == (kind is SelfAttention)
+
+
+def test_memory_growth_estimate_sums_over_bags():
+    assert MemoryGrowth(constant=5, linear=2, quadratic=3).estimate(np.array([10, 100])) == 5 + 220 + 30_300
+
+
+@every_context
+def test_measure_memory_growth_changes_neither_the_model_nor_the_random_state(kind):
+    model = make_model_with_context(kind)
+    model.encoder.append(nn.BatchNorm1d(16)).append(nn.Dropout(0.5))
+    before, random_state = {name: value.clone() for name, value in model.state_dict().items()}, torch.get_rng_state()
+    measure_memory_growth(model, BAGS, ALL, CPU)
+    assert all(torch.equal(before[name], value) for name, value in model.state_dict().items())
+    assert torch.equal(torch.get_rng_state(), random_state)
+    assert all(value.grad is None for value in model.parameters())
+
+
+@every_context
+def test_memory_budget_rejects_a_batch_that_a_context_needs_whole_and_names_the_largest_bag(kind):
+    bags, model = make_large_bags(900, 2500, 400), make_model_with_context(kind)
+    message = (
+        r"^bag 'slide 1' has 2,500 instances and needs about \d+MB of memory together with the other bags of its batch "
+        rf"\(1\), more than the limit of 1MB; the context {kind.__name__} needs all instances of a bag together, so "
+        r"the bag cannot be read in pieces; use a smaller most_instances .* batch_size, or .* memory='\d+MB'$"
+    )
+    with pytest.raises(InputError, match=message):
+        MemoryBudget(0.9e6).scores(model, bags, np.array([2, 1]), CPU)
+    assert MemoryBudget(1e9).scores(model, bags, np.array([2, 1]), CPU).shape == (2, 1)
+
+
+@every_context
+def test_memory_budget_accepts_the_limit_of_its_own_message(kind):
+    bags, model = make_large_bags(2500), make_model_with_context(kind)
+    with pytest.raises(InputError) as error:
+        MemoryBudget(0.5e6).scores(model, bags, np.array([0]), CPU)
+    limit = re.search(r"memory='(\d+MB)'", str(error.value))[1]
+    assert MemoryBudget(resolve_memory(limit, CPU)).scores(model, bags, np.array([0]), CPU).shape == (1, 1)
+
+
+def test_memory_budget_reads_bags_in_pieces_if_the_context_supports_streaming(streamed_batches):
+    assert MemoryBudget(1).scores(make_model_with_context(PerInstance), BAGS, ALL, CPU).shape == (3, 1)
+    assert streamed_batches == [[0, 1, 2]]
+
+
+@every_context
+def test_fit_names_a_bag_that_does_not_fit_and_trains_on_samples_of_it(kind):
+    bags = make_large_bags(2500, 5, 3, 2600)
+    model = BagClassifier(context=kind(64), epochs=1, memory="2MB", random_state=0)
+    with pytest.raises(InputError, match=r"^bag 'slide [03]' has 2,[56]00 instances"):
+        model.fit(bags, [0, 1, 0, 1])
+    model.set_params(most_instances=50).fit(bags, [0, 1, 0, 1])
+    with pytest.raises(InputError, match=r"^bag 'slide 0' has 2,500 instances"):
+        model.predict_proba(bags)
+    assert model.set_params(memory="1GB").predict_proba(bags).shape == (4, 2)

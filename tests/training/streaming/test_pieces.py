@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,7 +9,9 @@ from bagwise.bags.bags import Bags
 from bagwise.bags.folder import load_bags, save_bags
 from bagwise.nn.bag_model import BagModel
 from bagwise.nn.pooling.base import Pooled, Pooling
+from bagwise.nn.pooling.linear import Mean
 from bagwise.training.streaming.pieces import RowCollector, compute_terms, cut_pieces, is_streamable
+from contexts import AddedMean, PerInstance, SelfAttention
 from sensible_models import every, model_of
 
 sizes_and_order = st.lists(st.integers(1, 9), min_size=1, max_size=8).flatmap(
@@ -68,6 +71,13 @@ def test_is_streamable_is_true_for_every_pooling_of_the_registry(case):
 def test_is_streamable_is_false_for_a_pooling_that_is_not_additive_and_for_other_models():
     assert not is_streamable(BagModel(nn.Identity(), CustomPooling(), nn.Identity()))
     assert not is_streamable(nn.Identity())
+
+
+@pytest.mark.parametrize(
+    ("context", "expected"), [(AddedMean(4), False), (SelfAttention(4), False), (PerInstance(4), True)]
+)
+def test_is_streamable_asks_the_context(context, expected):
+    assert is_streamable(BagModel(nn.Identity(), Mean(), nn.Linear(4, 1), context=context)) == expected
 
 
 def test_compute_terms_are_those_of_the_encoded_rows():

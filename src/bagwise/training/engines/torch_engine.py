@@ -32,6 +32,7 @@ class TorchEngine(Engine):
             use_half_precision(problem.model, problem.device) if problem.precision == "mixed" else problem.model
         )
         self.budget = MemoryBudget(problem.memory)
+        self._check_largest_bag()
         self.parameters = list(problem.model.parameters())
         self.random_modules = list_random_modules(problem.model)
         self.torch_seed = random_integer(problem.seed, Purpose.TORCH)
@@ -44,6 +45,12 @@ class TorchEngine(Engine):
             self._set_random_state(first_step + number)
             parts.append(self._step(number, chosen, first_step + number))
         return BatchSums(loss=sum(part.loss for part in parts), errors=sum(part.errors for part in parts))
+
+    def _check_largest_bag(self) -> None:
+        """Reject a bag that cannot be trained on before the first step, in all processes of a run alike."""
+        bags = self.problem.task.bags
+        if self.problem.most_instances is None:
+            self.budget.check_whole_bags(self.model, bags, np.array([bags.sizes.argmax()]), self.problem.device)
 
     def _set_random_state(self, step: int) -> None:
         """Set the position of the random modules, and seed the generators of torch for third-party modules."""

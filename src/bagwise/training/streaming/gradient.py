@@ -152,12 +152,12 @@ def _add_gradients(before: Tensor | None, new: Tensor | None) -> Tensor | None:
 
 
 def _list_streamed_parameters(model: BagModel) -> list[nn.Parameter]:
-    return [*nn.ModuleList([model.encoder, model.pooling]).parameters()]
+    return [*nn.ModuleList(model.get_parts_before_head().values()).parameters()]
 
 
 def _check_no_batch_normalization(model: BagModel) -> None:
-    """Reject batch normalisation in encoder and pooling, which needs statistics of all rows; the head may have it."""
-    for title, part in (("encoder", model.encoder), ("pooling", model.pooling)):
+    """Reject batch normalisation before the head, which needs statistics of all rows; the head may have it."""
+    for title, part in model.get_parts_before_head().items():
         for name, module in part.named_modules():
             if isinstance(module, _BatchNorm) and module.training:
                 raise InputError(

@@ -123,7 +123,7 @@ class RowCollector:
 
 
 def is_streamable(model: nn.Module) -> TypeGuard[BagModel]:
-    """Return whether a model can read a bag in pieces; this depends on its pooling.
+    """Return whether a model can read a bag in pieces; this depends on its pooling and its context.
 
     Parameters
     ----------
@@ -133,9 +133,9 @@ def is_streamable(model: nn.Module) -> TypeGuard[BagModel]:
     Returns
     -------
     bool
-        True for a ``BagModel`` with an ``AdditivePooling``.
+        True for a ``BagModel`` with an ``AdditivePooling`` and without a context that needs whole bags.
     """
-    return isinstance(model, BagModel) and isinstance(model.pooling, AdditivePooling)
+    return isinstance(model, BagModel) and not model.find_streaming_obstacle()
 
 
 def get_additive_pooling(model: BagModel) -> AdditivePooling:
@@ -158,4 +158,4 @@ def get_additive_pooling(model: BagModel) -> AdditivePooling:
 def compute_terms(model: BagModel, piece: BagPiece, device: torch.device) -> tuple[Terms, Offsets]:
     """Compute the terms of the instances of a piece, and the offsets of its bags."""
     instances, offsets = bags_to_tensors(piece.bags, device)
-    return get_additive_pooling(model).terms(model.encoder(instances)), offsets
+    return get_additive_pooling(model).terms(model.embed(instances, offsets)), offsets

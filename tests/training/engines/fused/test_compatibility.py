@@ -14,6 +14,7 @@ from bagwise.nn.pooling.maximum import Max
 from bagwise.nn.preprocessing import Preprocessing, Scaling
 from bagwise.targets.likelihoods import Bernoulli
 from bagwise.training.engines.fused.compatibility import UnsupportedModelError, decompose_model
+from contexts import AddedMean
 from fused_problems import problem
 
 
@@ -78,6 +79,9 @@ UNSUPPORTED = {
     "strides": lambda: make_cnn(nn.Conv2d(1, 4, 3, stride=2), nn.MaxPool2d(2), nn.ReLU()),
     "groups": lambda: make_cnn(nn.Conv2d(2, 4, 3, groups=2), nn.MaxPool2d(2), nn.ReLU()),
     "not square": lambda: make_cnn(nn.Conv2d(1, 4, (3, 2)), nn.MaxPool2d(2), nn.ReLU()),
+    "the model has a context": lambda: arrange_embedding_level(
+        nn.Sequential(nn.Flatten(), nn.Linear(5, 4), nn.ReLU()), Mean(), nn.Linear(4, 1), AddedMean(4)
+    ),
     "no preprocessing": lambda: arrange_embedding_level(lenet((1, 28, 28)), Mean(), nn.Linear(500, 1)),
     "convolution has no bias": lambda: make_cnn(nn.Conv2d(1, 4, 3, bias=False), nn.MaxPool2d(2), nn.ReLU()),
 }

@@ -2,7 +2,7 @@
 
 Encoder: optional augmentation and preprocessing, optional stages of convolution, max pooling and ReLU, then optional
 dense layers with ReLU and dropout. Convolutions need preprocessing. Pooling: mean, max, attention or gated attention
-with one head, at either level. Head: linear, or one of the connections.
+with one head, at either level. Head: linear, or one of the connections. No context.
 
 This module does not import Numba, because it is also used if Numba is not installed.
 """
@@ -64,6 +64,8 @@ def decompose_model(model: nn.Module, likelihood: Likelihood) -> ModelParts:
     """
     if type(model) is not BagModel:
         raise UnsupportedModelError(f"the model is a {type(model).__name__}, not a BagModel")
+    if model.mixes_instances:
+        raise UnsupportedModelError("the model has a context")
     _check_parameters(model)
     each = likelihood.each if isinstance(likelihood, Supervised) else likelihood
     if type(each) not in (Bernoulli, Categorical):
