@@ -21,6 +21,7 @@ from bagwise.io import read_json, write_json, write_manifest
 from bagwise.nn.pooling.attention import Attention
 from bagwise.nn.pooling.base import ProbabilityPooling
 from bagwise.nn.pooling.registry import POOLINGS
+from bagwise.targets.classes import ClassTarget
 from bagwise.training.loop import TrainingStopped
 from contexts import CONTEXTS, every_context
 from unchecked import unchecked
@@ -208,7 +209,7 @@ def test_check_and_fit_reject_invalid_parameters_by_name(parameters, message):
 def test_make_tasks_keeps_groups_together():
     grouped = NEEDLES.replace(groups=np.repeat(np.arange(10), 4))
     model = BagClassifier(validation=0.3, random_state=1)
-    model.classes_ = np.array([0, 1])
+    model.target_ = ClassTarget.unnamed(2)
     model.seed_ = 1
     training, validation = model._make_tasks(LabelledBags(grouped, NEEDLES.labels), None)
     assert not set(training.bags.groups) & set(validation.bags.groups)

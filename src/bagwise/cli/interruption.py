@@ -18,7 +18,7 @@ import typer
 
 STOPPING = b"\nStopping once the current step is finished and saved. Interrupt again to stop at once.\n"
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-RESEND_DELAY = 0.01  # seconds
+RESEND_DELAY, RESEND_AGAIN_DELAY = 0.01, 1.0  # seconds
 
 
 class Interruption:
@@ -72,11 +72,20 @@ def end_on_signal() -> Iterator[Interruption]:
 @contextlib.contextmanager
 def _resend_lost_signals(interruption: Interruption) -> Iterator[None]:
     """Send a signal again if it arrived within a finalizer, where Python drops exceptions."""
-    previous = sys.unraisablehook
+    previous, ended, in_hook = sys.unraisablehook, threading.Event(), threading.Event()
+
+    def resend_until_ended() -> None:
+        delay = RESEND_DELAY
+        while not ended.wait(delay):
+            if not in_hook.is_set():  # an exception within the hook would be dropped again
+                os.kill(os.getpid(), interruption.signal or signal.SIGINT)
+                delay = RESEND_AGAIN_DELAY
 
     def resend(dropped: Any) -> None:
         if dropped.exc_type is KeyboardInterrupt and interruption.signal is not None:
-            threading.Timer(RESEND_DELAY, os.kill, (os.getpid(), interruption.signal)).start()
+            in_hook.set()
+            threading.Thread(target=resend_until_ended, daemon=True).start()
+            in_hook.clear()
         else:
             previous(dropped)
 
@@ -84,6 +93,7 @@ def _resend_lost_signals(interruption: Interruption) -> Iterator[None]:
     try:
         yield
     finally:
+        ended.set()
         sys.unraisablehook = previous
 
 

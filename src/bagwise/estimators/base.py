@@ -175,8 +175,8 @@ class BagEstimator(ClassifierMixin, BaseEstimator, ABC):
         ndarray of shape (n_bags,)
             Class labels.
         """
-        decided = self.target_.decide(self.predict_proba(X), self.decision_threshold)
-        return self.target_.decode(decided)
+        outputs = self.predict_proba(X)
+        return self.target_.decode(self.target_.decide(outputs, self.decision_threshold))
 
     def predict_with_weights(self, X: BagsLike) -> BagPredictions:
         """Predict class probabilities and instance weights together, in one pass where possible.

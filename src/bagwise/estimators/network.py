@@ -274,7 +274,8 @@ class BagClassifier(BagEstimator):
 
     def decision_function(self, X: BagsLike) -> np.ndarray:
         """Compute scores of shape (n_bags,) for two classes, else (n_bags, n_classes)."""
-        return self.likelihood_.decisions(self._infer(X).scores)
+        scores = self._infer(X).scores
+        return self.likelihood_.decisions(scores)
 
     def predict_proba(self, X: BagsLike) -> np.ndarray:
         return self._compute_probabilities(self._infer(X).scores)
@@ -338,8 +339,7 @@ class BagClassifier(BagEstimator):
         return run_inference(self.model_.to(device), bags, device, memory=resolve_memory(self.memory, device))
 
     def _compute_probabilities(self, scores: np.ndarray) -> np.ndarray:
-        probabilities = self.likelihood_.probabilities(torch.from_numpy(scores).double()).numpy()
-        return self.adjustment_.apply(probabilities)
+        return self.adjustment_.apply(self.likelihood_.probabilities(torch.from_numpy(scores).double()).numpy())
 
     def _learn_adjustment(self, held_out: TrainingTask | None) -> Adjustment:
         """Learn the requested temperature and threshold from the validation bags."""

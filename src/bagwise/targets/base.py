@@ -227,6 +227,10 @@ class Target(ABC):
     def from_json(cls, content: dict[str, Any]) -> "Target":
         """Restore a target from the content returned by ``to_json``; reject invalid content."""
 
+    def __reduce__(self) -> Any:
+        """Pickle the content as JSON types, because the functions of metrics cannot be pickled."""
+        return type(self).from_json, (self.to_json(),)
+
     @property
     def n_outputs(self) -> int:
         """Number of outputs."""
