@@ -7,6 +7,7 @@ from sklearn.svm import SVC
 
 from bagwise.bags.bags import Bags
 from bagwise.estimators.classical.mi_svm import MISVM, InstanceLabels, MiSVM
+from bagwise.targets.classes import ClassTarget
 
 PLAIN = {"calibration": 0, "standardize": False, "random_state": 0}
 KERNELS = {"linear": linear_kernel, "rbf": lambda rows, others=None: rbf_kernel(rows, others, gamma=0.3)}
@@ -37,7 +38,7 @@ def sample_single(seed):
 
 def make_latent(method, bags, positive, **parameters):
     model = method(**parameters)
-    model.classes_ = np.array([0, 1])
+    model.target_ = ClassTarget.unnamed(2)
     return model._make_latent(bags, positive)
 
 
