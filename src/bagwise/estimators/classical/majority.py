@@ -81,7 +81,8 @@ class MajorityClassifier(BagEstimator):
         ndarray of shape (n_bags,) or (n_bags, n_classes)
             One score per bag for two classes, else one score per class.
         """
-        return self.likelihood_.decisions(self.likelihood_.scores(clip_log(self.predict_proba(X))).numpy())
+        log_shares = clip_log(self.predict_proba(X))
+        return self.likelihood_.decisions(self.likelihood_.scores(log_shares).numpy())
 
     def weigh(self, X: BagsLike) -> np.ndarray:
         bags = self._check_bags(X)
