@@ -202,8 +202,8 @@ class MISVM(ClassicalEstimator):
     >>> from bagwise.data.datasets import load_dataset
     >>> bags = load_dataset("needles", n_bags=60)
     >>> model = MISVM(random_state=0).fit(bags, bags.labels)
-    >>> model.weigh(bags)[:bags.sizes[0]].max()
-    np.float64(1.0)
+    >>> float(model.weigh(bags)[:bags.sizes[0]].max())
+    1.0
     """
 
     learns = SupportVectors
