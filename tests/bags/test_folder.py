@@ -159,7 +159,8 @@ def test_read_empty_bags_returns_the_names_of_empty_bags(tmp_path):
 def test_load_bags_leaves_instances_on_disk(tmp_path):
     save_bags(make_bags(), tmp_path / "bags")
     bags = load_bags(tmp_path / "bags")
-    assert isinstance(bags.instances.base, np.memmap) or isinstance(bags.instances, np.memmap)
+    for field in ("instances", "positions", "instance_labels"):
+        assert bags.view(field).bases[0].file.path == str(tmp_path / "bags" / f"{field}.npy")
     assert np.shares_memory(bags[1:].instances, bags.instances)
 
 

@@ -22,12 +22,15 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from bagwise.bags.arrays import PER_INSTANCE, compute_offsets
+from bagwise.bags.arrays import as_read_only, compute_offsets
 from bagwise.bags.bags import Bags
-from bagwise.bags.checks import check_layout, check_metadata, get_column_kind
+from bagwise.bags.checks import PER_INSTANCE, check_finite, check_layout, check_metadata, get_column_kind
+from bagwise.bags.row_views import RowView
 from bagwise.errors import InputError
 from bagwise.io import (
+    MappedArray,
     check_disk_space,
+    map_npy,
     read_manifest,
     read_verified_manifest,
     write_array,
@@ -60,16 +63,15 @@ def save_bags(bags: Bags, folder: str | Path) -> None:
     >>> load_bags(folder).labels
     array([0, 1])
     """
-    check_disk_space(Path(folder), bags.instances.nbytes)
+    check_disk_space(Path(folder), bags.nbytes)
+    views = {name: view for name in PER_INSTANCE if (view := bags.view(name)) is not None}
+    per_bag = {column: values for name, column in COLUMNS.items() if (values := getattr(bags, name)) is not None}
     with BagWriter(folder, bags.extractor) as writer:
-        for bag in range(len(bags)):
-            rows = slice(bags.offsets[bag], bags.offsets[bag + 1])
-            per_bag = {column: getattr(bags, name) for name, column in COLUMNS.items()}
-            per_instance = {name: getattr(bags, name) for name in PER_INSTANCE}
+        for bag, instances in enumerate(bags):
             writer.add(
-                bags.instances[rows],
-                **{column: values[bag] for column, values in per_bag.items() if values is not None},
-                **{name: values[rows] for name, values in per_instance.items() if values is not None},
+                instances,
+                **{column: values[bag] for column, values in per_bag.items()},
+                **{name: view.read_bag(bag) for name, view in views.items()},
             )
 
 
@@ -100,13 +102,16 @@ def load_bags(folder: str | Path) -> Bags:
     )
     try:
         extractor, arrays = manifest["extractor"], _read_arrays(folder, manifest)
-        if len(arrays["instances"]) != manifest["n_instances"] or len(arrays["offsets"]) != manifest["n_bags"] + 1:
+        if (
+            len(arrays["instances"].values) != manifest["n_instances"]
+            or len(arrays["offsets"]) != manifest["n_bags"] + 1
+        ):
             raise InputError("the arrays do not match the manifest")
         if not isinstance(extractor, str | None):
             raise InputError(f"the extractor is {extractor!r}, not a name")
         if not isinstance(manifest["columns"], dict):
             raise InputError(f"the columns of {TABLE} are {manifest['columns']!r}, not a mapping of names to types")
-        return _build_unread(extractor, arrays) if is_large else Bags(**arrays, extractor=extractor)
+        return _build_bags(extractor, arrays, check_values=not is_large)
     except InputError as error:
         raise InputError(f"{folder}: {error}; restore the folder from a copy or create it again") from None
     except (KeyError, TypeError, ValueError, OverflowError, csv.Error) as error:
@@ -300,30 +305,27 @@ def _is_large(path: Path) -> bool:
     return is_large
 
 
-def _build_unread(extractor: str | None, arrays: dict[str, Any]) -> Bags:
-    """Create bags with checks of the layout and metadata only; the instances are not read."""
-    check_layout(arrays["instances"], arrays["offsets"], arrays.get("names"))
-    bags = Bags.trusted(extractor, **arrays)
-    check_metadata(bags)
-    return bags
+def _build_bags(extractor: str | None, fields: dict[str, Any], check_values: bool) -> Bags:
+    """Create bags from arrays and mapped files; the instances are read only to check their values."""
+    offsets, names = fields["offsets"], fields.get("names")
+    arrays = {name: value.values if isinstance(value, MappedArray) else value for name, value in fields.items()}
+    check_layout(arrays["instances"], offsets, names)
+    check_metadata(arrays, offsets, names)
+    if check_values:
+        check_finite(arrays["instances"], offsets, names)
+    mapped = {name: value for name, value in fields.items() if isinstance(value, MappedArray)}
+    views = {name: RowView.pack(value.values, offsets, value.file) for name, value in mapped.items()}
+    return Bags.trusted(extractor, **arrays | views)
 
 
 def _read_arrays(folder: Path, manifest: dict[str, Any]) -> dict[str, Any]:
-    arrays: dict[str, Any] = {
-        "instances": _map_array(folder / INSTANCES),
-        "offsets": np.array(_map_array(folder / OFFSETS)),
-        **_read_table(folder / TABLE, manifest["columns"]),
-    }
     listed = [name for name in PER_INSTANCE if f"{name}.npy" in manifest["files"]]
-    return arrays | {name: np.array(_map_array(folder / f"{name}.npy")) for name in listed}
-
-
-def _map_array(path: Path) -> np.ndarray:
-    """Memory-map an array; a file that declares more data than it contains is rejected without allocating memory."""
-    try:
-        return np.lib.format.open_memmap(path, mode="r")  # np.load would open other kinds of files too
-    except Exception as error:  # NumPy parses the header as a Python literal and raises the parser's exceptions
-        raise InputError(f"{path} is damaged ({error})") from None
+    return {
+        "instances": map_npy(folder / INSTANCES),
+        "offsets": as_read_only(map_npy(folder / OFFSETS).values.astype(np.int64)),
+        **_read_table(folder / TABLE, manifest["columns"]),
+        **{name: map_npy(folder / f"{name}.npy") for name in listed},
+    }
 
 
 def _read_table(path: Path, kinds: dict[str, str]) -> dict[str, np.ndarray]:
