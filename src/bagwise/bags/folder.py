@@ -15,7 +15,6 @@ read then.
 import contextlib
 import csv
 import warnings
-from collections import Counter
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO
@@ -23,14 +22,18 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from bagwise.bags.arrays import as_read_only, compute_offsets
+from bagwise.bags.bag_table import COLUMNS, read_bag_table, write_bag_table
 from bagwise.bags.bags import Bags
-from bagwise.bags.checks import PER_INSTANCE, check_finite, check_layout, check_metadata, get_column_kind
+from bagwise.bags.checks import PER_INSTANCE, check_finite, check_layout, check_metadata
 from bagwise.bags.row_views import RowView
 from bagwise.errors import InputError
 from bagwise.io import (
+    MANIFEST,
     MappedArray,
+    OpenFolder,
     check_disk_space,
     map_npy,
+    read_folder,
     read_manifest,
     read_verified_manifest,
     write_array,
@@ -41,7 +44,7 @@ from bagwise.io import (
 
 KIND = "bagwise bags"
 INSTANCES, OFFSETS, TABLE = "instances.npy", "offsets.npy", "bags.csv"
-COLUMNS = {"names": "name", "labels": "label", "groups": "group", "tile_sizes": "tile_size"}
+FILES = (MANIFEST, INSTANCES, OFFSETS, TABLE, *(f"{name}.npy" for name in PER_INSTANCE))
 MAX_HASHED = 1 << 30  # bytes of instances that are hashed when loaded, which takes about a second
 
 
@@ -95,13 +98,20 @@ def load_bags(folder: str | Path) -> Bags:
     InputError
         If the folder is not a folder of bags, or is damaged.
     """
-    folder = Path(folder)
-    is_large = _is_large(folder / INSTANCES)
+    return read_folder(Path(folder), _load_bags)
+
+
+def _load_bags(opened: OpenFolder) -> Bags:
+    """Load bags from one version of a folder: what is checked and mapped are the same open files."""
+    for name in FILES:
+        with contextlib.suppress(OSError):  # a missing file is reported by the manifest, if it is needed
+            opened.open_file(name)
+    folder, is_large = opened.path, _is_large(opened)
     manifest = read_verified_manifest(
-        folder, KIND, needed=(INSTANCES, OFFSETS, TABLE), by_size=[INSTANCES] if is_large else []
+        opened, KIND, needed=(INSTANCES, OFFSETS, TABLE), by_size=[INSTANCES] if is_large else []
     )
     try:
-        extractor, arrays = manifest["extractor"], _read_arrays(folder, manifest)
+        extractor, arrays = manifest["extractor"], _read_arrays(opened, manifest)
         if (
             len(arrays["instances"].values) != manifest["n_instances"]
             or len(arrays["offsets"]) != manifest["n_bags"] + 1
@@ -255,7 +265,7 @@ class BagWriter:
         write_array(self.temporary / OFFSETS, offsets)
         for field, parts in self.per_instance.items():
             write_array(self.temporary / f"{field}.npy", np.concatenate(parts))
-        columns = _write_table(self.temporary / TABLE, self.per_bag)
+        columns = write_bag_table(self.temporary / TABLE, self.per_bag)
         metadata: dict[str, Any] = {"n_bags": len(self.sizes), "n_instances": int(offsets[-1]), "columns": columns}
         write_manifest(self.temporary, KIND, **metadata, empty=self.empty, extractor=self.extractor)
 
@@ -275,32 +285,17 @@ def _check_bag(bag_name: str, instances: Any, **metadata: Any) -> Bags:
         raise InputError(message if f"'{bag_name}'" in message else f"bag '{bag_name}': {message}") from None
 
 
-def _write_table(path: Path, columns: dict[str, list[Any]]) -> dict[str, str]:
-    """Write bags.csv, and return the type of each column, because "1" could be a number or a string."""
-    names = columns.get("name", [])
-    if len(set(names)) < len(names):
-        repeated = Counter(names).most_common(1)[0][0]
-        raise InputError(f"bag '{repeated}' occurs more than once; names must be unique")
-    with path.open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(columns)
-        writer.writerows(zip(*(map(_format_cell, values) for values in columns.values()), strict=True))
-    return {
-        column: get_column_kind(f"{column}s", np.fromiter(values, dtype=object)) for column, values in columns.items()
-    }
-
-
-def _format_cell(value: Any) -> str:
-    return repr(value.item()) if isinstance(value, np.number) else str(value)
-
-
-def _is_large(path: Path) -> bool:
-    is_large = path.is_file() and path.stat().st_size > MAX_HASHED
+def _is_large(opened: OpenFolder) -> bool:
+    path = opened.path / INSTANCES
+    try:
+        is_large = opened.get_size(INSTANCES) > MAX_HASHED
+    except OSError:  # it is missing, which the manifest reports
+        return False
     if is_large:
         warnings.warn(
             f"only the size of {path} is compared with its manifest; to compare its content too, run: "
             f"bagwise check {path.parent}",
-            stacklevel=3,
+            stacklevel=5,
         )
     return is_large
 
@@ -318,25 +313,15 @@ def _build_bags(extractor: str | None, fields: dict[str, Any], check_values: boo
     return Bags.trusted(extractor, **arrays | views)
 
 
-def _read_arrays(folder: Path, manifest: dict[str, Any]) -> dict[str, Any]:
+def _read_arrays(opened: OpenFolder, manifest: dict[str, Any]) -> dict[str, Any]:
     listed = [name for name in PER_INSTANCE if f"{name}.npy" in manifest["files"]]
+
+    def map_file(name: str) -> MappedArray:
+        return map_npy(opened.path / name, opened.open_file(name))
+
     return {
-        "instances": map_npy(folder / INSTANCES),
-        "offsets": as_read_only(map_npy(folder / OFFSETS).values.astype(np.int64)),
-        **_read_table(folder / TABLE, manifest["columns"]),
-        **{name: map_npy(folder / f"{name}.npy") for name in listed},
+        "instances": map_file(INSTANCES),
+        "offsets": as_read_only(map_file(OFFSETS).values.astype(np.int64)),
+        **read_bag_table(opened.open_file(TABLE), manifest["columns"]),
+        **{name: map_file(f"{name}.npy") for name in listed},
     }
-
-
-def _read_table(path: Path, kinds: dict[str, str]) -> dict[str, np.ndarray]:
-    with path.open(newline="", encoding="utf-8") as stream:
-        rows = list(csv.reader(stream))[1:]
-    columns = dict(zip(kinds, zip(*rows, strict=True), strict=True)) if kinds else {}
-    fields = {column: name for name, column in COLUMNS.items()}
-    return {fields[column]: _parse_column(values, kinds[column]) for column, values in columns.items()}
-
-
-def _parse_column(values: tuple[str, ...], kind: str) -> np.ndarray:
-    if kind == "bool":
-        return np.array([value == "True" for value in values])
-    return np.array(values, dtype={"int": np.int64, "float": np.float64, "str": str}[kind])

