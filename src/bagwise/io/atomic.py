@@ -204,11 +204,12 @@ def write_folder_atomically(path: Path, kind: str | None = None) -> Iterator[Pat
         )
     if kind is not None and path.exists() and any(path.iterdir()) and _read_kind(path) != kind:
         raise InputError(f"{path} contains other files; choose a new folder")
-    temporary = make_temporary_path(path, get_temporary_prefix(path))
+    temporary, lock = make_temporary_path(path, get_temporary_prefix(path)), _get_lock(path)
     with (
         create_parent_folder(path),
         name_path_in_errors(path, temporary),
-        lock_path(path, _get_lock(path)),
+        name_path_in_errors(path, lock),
+        lock_path(path, lock),
         hold_temporary_folder(temporary),
     ):
         remove_abandoned_folders(path)
