@@ -56,7 +56,7 @@ except ImportError:
 RATE, DECAY, MOMENTUM, L = 5e-4, 5e-3, 0.9, 64
 LEARNED, ROUNDS = 30, 7  # epochs of the check, timed rounds
 BAGS = load_dataset("musk1")
-ROWS = torch.tensor(fit_scaling(BAGS.instances, True).rows(BAGS.instances), dtype=torch.float32)
+ROWS = torch.tensor(fit_scaling(BAGS, True).rows(BAGS.instances), dtype=torch.float32)
 LIST = [ROWS[start:end] for start, end in zip(BAGS.offsets[:-1], BAGS.offsets[1:], strict=True)]
 LABELS = torch.tensor(BAGS.labels, dtype=torch.float32)
 

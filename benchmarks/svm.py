@@ -128,7 +128,7 @@ def implementations(method, bags):
 def musk(name, n_instances=None):
     """Return standardised bags; instances are removed from the largest bags until ``n_instances`` are left."""
     bags = load_dataset(name)
-    rows = fit_scaling(bags.instances, True).rows(bags.instances)
+    rows = fit_scaling(bags, True).rows(bags.instances)
     ranks = np.arange(bags.n_instances) - bags.offsets[bags.bag_indices]
     kept = np.sort(np.argsort(ranks, kind="stable")[:n_instances])
     offsets = np.append(0, np.bincount(bags.bag_indices[kept]).cumsum())

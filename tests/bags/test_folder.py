@@ -1,5 +1,10 @@
 """Folders of bags are read as written; damaged or forged files and inconsistent bags are rejected."""
 
+import itertools
+import multiprocessing
+import os
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -7,6 +12,7 @@ from bagwise.bags import folder as folder_module
 from bagwise.bags.bags import Bags
 from bagwise.bags.folder import BagWriter, load_bags, read_empty_bags, save_bags
 from bagwise.errors import InputError
+from bagwise.io import atomic
 from bagwise.io.json_files import read_json
 from bagwise.io.manifest import find_damage
 from resealing import reseal
@@ -159,7 +165,8 @@ def test_read_empty_bags_returns_the_names_of_empty_bags(tmp_path):
 def test_load_bags_leaves_instances_on_disk(tmp_path):
     save_bags(make_bags(), tmp_path / "bags")
     bags = load_bags(tmp_path / "bags")
-    assert isinstance(bags.instances.base, np.memmap) or isinstance(bags.instances, np.memmap)
+    for field in ("instances", "positions", "instance_labels"):
+        assert bags.view(field).bases[0].file.path == str(tmp_path / "bags" / f"{field}.npy")
     assert np.shares_memory(bags[1:].instances, bags.instances)
 
 
@@ -258,3 +265,93 @@ def test_load_bags_compares_only_the_size_of_large_instances_and_warns(tmp_path,
     reseal(folder)
     with pytest.warns(UserWarning, match="only the size"), pytest.raises(InputError, match="offsets"):
         load_bags(folder)
+
+
+def make_version(number):
+    """Return bags of one version, whose every field tells the version; the size of the files is always the same."""
+    rows = np.full((4, 3), number, dtype=np.float32)
+    return Bags(
+        rows,
+        np.array([0, 1, 4]),
+        labels=np.full(2, number),
+        names=[f"{number}-a", f"{number}-b"],
+        positions=np.full((4, 2), number),
+        instance_labels=np.full(4, number),
+        extractor=f"version {number}",
+    )
+
+
+def read_version(bags):
+    """Return the version of bags; fail if their fields are of different versions."""
+    fields = (bags.instances, bags.labels, bags.positions, bags.instance_labels)
+    versions = {int(value) for field in fields for value in field.ravel()}
+    versions |= {int(name.partition("-")[0]) for name in bags.names} | {int(bags.extractor.split()[1])}
+    assert len(versions) == 1, versions
+    return versions.pop()
+
+
+def load_and_replace(folder, monkeypatch, step):
+    """Load bags and replace the folder before the given file operation; return the bags and whether it was reached."""
+    remaining = [step]
+
+    def replace_at(function):
+        def call(*arguments, **options):
+            remaining[0] -= 1
+            if remaining[0] == 0:
+                save_bags(make_version(2), folder)
+            return function(*arguments, **options)
+
+        return call
+
+    save_bags(make_version(1), folder)
+    with monkeypatch.context() as patched:
+        for name in ("open", "stat", "fstat"):
+            patched.setattr(os, name, replace_at(getattr(os, name)))
+        bags = load_bags(folder)
+    return bags, remaining[0] <= 0
+
+
+@pytest.mark.parametrize("can_exchange", [True, False])
+def test_load_bags_reads_one_version_if_the_folder_is_replaced_at_any_file_operation(
+    tmp_path, monkeypatch, can_exchange
+):
+    if not can_exchange:
+        monkeypatch.setattr(atomic, "exchange_folders", lambda *_: False)
+    versions = []
+    for step in itertools.count(1):
+        bags, was_replaced = load_and_replace(tmp_path / "bags", monkeypatch, step)
+        versions.append(read_version(bags))
+        if not was_replaced:
+            break
+    assert len(versions) > 15
+    assert set(versions) == {1, 2}
+    assert versions[0] == 2
+    assert versions[-1] == 1
+
+
+def replace_again_and_again(folder, n_versions):
+    for number in range(1, n_versions + 1):
+        save_bags(make_version(number), folder)
+
+
+@pytest.mark.parametrize("n_reads", [150, pytest.param(3000, marks=pytest.mark.full)])
+def test_load_bags_never_mixes_versions_while_another_process_replaces_the_folder(tmp_path, n_reads):
+    folder, context = tmp_path / "bags", multiprocessing.get_context("fork")
+    save_bags(make_version(0), folder)
+    writer = context.Process(target=replace_again_and_again, args=(folder, 1 << 30), daemon=True)
+    writer.start()
+    try:
+        with ThreadPoolExecutor(2) as readers:
+            versions = list(readers.map(lambda _: read_version(load_bags(folder)), range(2 * n_reads)))
+    finally:
+        writer.kill()
+        writer.join()
+    assert len(versions) == 2 * n_reads
+
+
+def test_save_bags_rejects_a_second_writer(tmp_path):
+    with BagWriter(tmp_path / "bags") as writer:
+        writer.add(np.ones((1, 2)), label=1)
+        with pytest.raises(InputError, match=r"bags is being written by process \d+ on .*; wait until it has finished"):
+            save_bags(make_bags(), tmp_path / "bags")
+    assert load_bags(tmp_path / "bags").labels.tolist() == [1]

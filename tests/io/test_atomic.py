@@ -9,7 +9,6 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -18,8 +17,6 @@ from bagwise.io import atomic
 from bagwise.io.atomic import (
     REPLACED_PREFIX,
     TEMPORARY_PREFIX,
-    check_disk_space,
-    check_writable,
     get_temporary_prefix,
     is_unused_folder,
     make_temporary_path,
@@ -74,7 +71,8 @@ def stop_between_renames(target, monkeypatch):
         return rename(path, destination)
 
     with monkeypatch.context() as patched:
-        patched.setattr(atomic, "recover_folder", lambda path: None)  # a killed process recovers nothing
+        patched.setattr(atomic, "exchange_folders", lambda *_: False)
+        patched.setattr(atomic, "_restore_folder", lambda path: None)  # a killed process recovers nothing
         patched.setattr(shutil, "rmtree", lambda *_, **__: None)
         with pytest.raises(InterruptionError), write_folder_atomically(target) as temporary:  # noqa: PT012
             (temporary / "new.txt").write_text("new")
@@ -228,6 +226,7 @@ def test_write_folder_atomically_restores_the_old_folder_if_the_rename_fails(tmp
     target.mkdir()
     (target / "old.txt").write_text("old")
     rename = Path.replace
+    monkeypatch.setattr(atomic, "exchange_folders", lambda *_: False)
 
     def fail_for_the_new_folder(path, destination):
         if destination == target and (path / "new.txt").exists():
@@ -285,8 +284,13 @@ def interrupt_at_line(step, action):
     return False
 
 
+@pytest.mark.parametrize("can_exchange", [True, False])
 @pytest.mark.parametrize("existed", [False, True])
-def test_write_folder_atomically_leaves_the_old_or_the_new_folder_after_ctrl_c_at_any_line(tmp_path, existed):
+def test_write_folder_atomically_leaves_the_old_or_the_new_folder_after_ctrl_c_at_any_line(
+    tmp_path, existed, can_exchange, monkeypatch
+):
+    if not can_exchange:
+        monkeypatch.setattr(atomic, "exchange_folders", lambda *_: False)
     for step in itertools.count(1):
         target = tmp_path / str(step) / "bags"
         target.parent.mkdir()
@@ -313,16 +317,31 @@ def test_remove_abandoned_folders_removes_those_of_a_killed_process_for_the_same
 def test_remove_abandoned_folders_keeps_the_folder_of_a_running_process(tmp_path):
     with write_folder_atomically(tmp_path / "bags") as temporary:
         (temporary / "first").touch()
-        write_folder(tmp_path / "bags")
+        atomic.remove_abandoned_folders(tmp_path / "bags")
         assert (temporary / "first").exists()
     assert names_in(tmp_path / "bags") == ["first"]
     assert names_in(tmp_path) == ["bags"]
+
+
+def test_write_folder_atomically_rejects_a_second_writer_by_name(tmp_path):
+    with write_folder_atomically(tmp_path / "bags") as temporary:
+        (temporary / "first").touch()
+        with pytest.raises(InputError, match=rf"bags is being written by process {os.getpid()} on .*; wait until"):
+            write_folder(tmp_path / "bags", "second")
+        write_folder(tmp_path / "others")
+    assert names_in(tmp_path / "bags") == ["first"]
+    write_folder(tmp_path / "bags", "second")
+    assert names_in(tmp_path / "bags") == ["second"]
+    assert names_in(tmp_path) == ["bags", "others"]
 
 
 def test_remove_abandoned_folders_keeps_those_of_other_machines(tmp_path, monkeypatch):
     abandoned = kill_while_writing(tmp_path / "bags")
     host = socket.gethostname()
     monkeypatch.setattr("socket.gethostname", lambda: f"not-{host}")
+    with pytest.raises(InputError, match=f"is being written by process .* on {host}; .* delete") as refused:
+        write_folder(tmp_path / "bags")
+    Path(str(refused.value).rpartition("delete ")[2].rstrip(")")).unlink()
     write_folder(tmp_path / "bags")
     assert abandoned.exists()
 
@@ -394,23 +413,3 @@ def test_recover_folder_never_restores_a_folder_that_was_replaced(tmp_path):
     shutil.rmtree(target)
     recover_folder(target)
     assert names_in(tmp_path) == []
-
-
-def test_check_disk_space_rejects_only_what_does_not_fit(tmp_path, monkeypatch):
-    asked = []
-    monkeypatch.setattr(shutil, "disk_usage", lambda path: (asked.append(path), SimpleNamespace(free=1000))[1])
-    check_disk_space(tmp_path / "new" / "deep", 1000)
-    with pytest.raises(
-        InputError, match="deep needs 1,001 bytes, but only 1,000 are free on its disk; free some disk space"
-    ):
-        check_disk_space(tmp_path / "new" / "deep", 1001)
-    assert asked == [tmp_path, tmp_path]  # the closest existing parent folder
-
-
-def test_check_writable_leaves_nothing_behind(tmp_path):
-    (tmp_path / "file").write_text("in the way")
-    for path in (tmp_path / "new" / "deep" / "note.txt", tmp_path / "note.txt"):
-        check_writable(path)
-    assert names_in(tmp_path) == ["file"]
-    with pytest.raises(InputError, match="is a file or below a file"):
-        check_writable(tmp_path / "file" / "note.txt")

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from bagwise.bags import Bags
 from bagwise.errors import InputError
 from bagwise.nn import preprocessing
 from bagwise.nn.preprocessing import Preprocessing, fit_scaling, get_encoder_shape
@@ -11,12 +12,16 @@ from bagwise.nn.preprocessing import Preprocessing, fit_scaling, get_encoder_sha
 NOISE = np.random.default_rng(5)
 
 
+def pack(instances):
+    return Bags(instances, np.array([0, len(instances)]))
+
+
 def make_standardizing(instances):
-    return Preprocessing(instances.shape[1:], fit_scaling(instances, standardize=True))
+    return Preprocessing(instances.shape[1:], fit_scaling(pack(instances), standardize=True))
 
 
 def make_identity(instances):
-    return Preprocessing(instances.shape[1:], fit_scaling(instances, standardize=False))
+    return Preprocessing(instances.shape[1:], fit_scaling(pack(instances), standardize=False))
 
 
 def standardize(instances):
@@ -117,7 +122,7 @@ def test_fit_scaling_does_not_depend_on_the_unit_of_a_feature(unit):
 
 def test_scaling_rows_are_the_flattened_encoder_input():
     images = NOISE.integers(0, 256, (10, 6, 5, 3), dtype=np.uint8)
-    rows = fit_scaling(images, standardize=True).rows(images)
+    rows = fit_scaling(pack(images), standardize=True).rows(images)
     np.testing.assert_allclose(rows.reshape(images.shape), np.moveaxis(standardize(images), 1, -1), atol=1e-5)
     assert rows.shape == (10, 90)
     assert rows.dtype == np.float64

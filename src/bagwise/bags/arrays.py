@@ -5,11 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from bagwise.bags.checks import check_sizes, get_column_kind, name_bag
+from bagwise.bags.checks import PER_BAG, PER_INSTANCE, check_sizes, get_column_kind, name_bag
 from bagwise.errors import InputError
 
-PER_BAG = ("labels", "names", "groups", "tile_sizes")
-PER_INSTANCE = ("positions", "instance_labels")
 ARRAYS = ("instances", "offsets", *PER_BAG, *PER_INSTANCE)
 
 

@@ -3,17 +3,16 @@
     instances  (n_instances, …)   rows of all bags, one bag after the other, in memory or memory-mapped
     offsets    (n_bags + 1,)      bag b has the rows offsets[b] … offsets[b + 1] − 1
 
-A selection of bags is a ``Bags`` too, so batches need no padding, no masks and no collate function.
+A selection of bags is a ``Bags`` too, and a view of the same rows: nothing is copied until rows are read. Batches need
+no padding, no masks and no collate function.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from bagwise.bags.arrays import (
-    ARRAYS,
     PER_BAG,
     PER_INSTANCE,
     as_array,
@@ -23,16 +22,18 @@ from bagwise.bags.arrays import (
     convert_fields,
     pack_list,
 )
-from bagwise.bags.checks import check_finite, check_layout, check_metadata, check_names
+from bagwise.bags.checks import check_concatenation, check_finite, check_layout, check_metadata, check_names
 from bagwise.bags.description import describe_in_html, describe_in_line
 from bagwise.bags.frames import arrays_from_frame
+from bagwise.bags.row_views import RowView
+from bagwise.bags.rows import VIEWED, BagRows
 from bagwise.errors import InputError
 
-NO_ARRAYS = dict.fromkeys(ARRAYS)
+FIELDS = ("instances", "offsets", *PER_BAG, *PER_INSTANCE, "extractor")
+NO_METADATA = dict.fromkeys(PER_BAG)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Bags:
+class Bags(BagRows):
     """Packed bags of instances, with optional labels and other metadata.
 
     Arrays are not copied: if the caller modifies them later, the bags change too. Labels and groups are strings,
@@ -73,47 +74,60 @@ class Bags:
     array([[5., 6.]])
     """
 
-    instances: np.ndarray
-    offsets: np.ndarray
-    labels: np.ndarray | None = None
-    names: np.ndarray | None = None
-    groups: np.ndarray | None = None
-    positions: np.ndarray | None = None
-    instance_labels: np.ndarray | None = None
-    tile_sizes: np.ndarray | None = None
-    extractor: str | None = None
+    labels: np.ndarray | None
+    names: np.ndarray | None
+    groups: np.ndarray | None
+    tile_sizes: np.ndarray | None
+    extractor: str | None
 
-    def __post_init__(self) -> None:
-        for name in ARRAYS:
-            value = getattr(self, name)
-            if value is not None:
-                object.__setattr__(self, name, as_read_only(as_array(name, value)))
-        if self.names is not None:
-            object.__setattr__(self, "names", as_read_only(check_names(self.names)))
-        check_layout(self.instances, self.offsets, self.names)
-        object.__setattr__(self, "offsets", as_read_only(self.offsets.astype(np.int64)))
-        check_metadata(self)
-        check_finite(self.instances, self.offsets, self.names)
+    def __init__(
+        self,
+        instances: Any,
+        offsets: Any,
+        labels: Any = None,
+        names: Any = None,
+        groups: Any = None,
+        positions: Any = None,
+        instance_labels: Any = None,
+        tile_sizes: Any = None,
+        extractor: str | None = None,
+    ) -> None:
+        per_bag = {"labels": labels, "names": names, "groups": groups, "tile_sizes": tile_sizes}
+        per_instance = {"positions": positions, "instance_labels": instance_labels}
+        instances, offsets = as_array("instances", instances), as_array("offsets", offsets)
+        metadata = _convert_metadata({**per_bag, **per_instance})
+        check_layout(instances, offsets, metadata.get("names"))
+        check_metadata(metadata, offsets, metadata.get("names"))
+        check_finite(instances, offsets, metadata.get("names"))
+        self._set(extractor, offsets.astype(np.int64), {"instances": instances, **metadata})
+
+    def _set(self, extractor: str | None, offsets: np.ndarray, fields: dict[str, Any]) -> None:
+        rows = {name: fields.pop(name) for name in VIEWED if name in fields}
+        self._set_rows(offsets, rows)
+        self.__dict__.update(NO_METADATA, extractor=extractor, **{name: as_read_only(fields[name]) for name in fields})
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"bags are immutable; use bags.replace({name}=...)")
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Make the arrays read-only again: those of a pickle or a deep copy are writeable."""
-        for name, value in state.items():
-            object.__setattr__(self, name, as_read_only(value) if name in ARRAYS and value is not None else value)
+        arrays = {name: as_read_only(value) for name, value in state.items() if isinstance(value, np.ndarray)}
+        self.__dict__.update({**state, **arrays})
 
     @classmethod
-    def trusted(cls, extractor: str | None = None, **arrays: np.ndarray | None) -> "Bags":
-        """Create bags without checks, from arrays that were checked before, such as a selection of bags.
+    def trusted(cls, extractor: str | None = None, **arrays: Any) -> "Bags":
+        """Create bags without checks, from arrays or views that were checked before, such as a selection of bags.
 
         Parameters
         ----------
         extractor : str or None, default=None
             Name of the feature extractor.
-        **arrays : numpy.ndarray or None
-            Fields of ``Bags``; ``instances`` and ``offsets`` are required.
+        **arrays : numpy.ndarray, RowView or None
+            Fields of ``Bags``; ``instances`` and ``offsets`` are required. Fields with one value per instance may be
+            views of the same offsets.
         """
         bags = object.__new__(cls)
-        given = {name: as_read_only(value) for name, value in arrays.items() if value is not None}
-        bags.__dict__.update({**NO_ARRAYS, **given, "extractor": extractor})  # fast, because every batch is a selection
+        bags._set(extractor, arrays.pop("offsets"), {name: arrays[name] for name in arrays if arrays[name] is not None})
         return bags
 
     @classmethod
@@ -188,64 +202,23 @@ class Bags:
         -------
         Bags
         """
-        if not parts or not all(isinstance(part, Bags) for part in parts):
-            raise InputError("there is nothing to concatenate; pass a list of at least one Bags")
-        shapes = {part.instances.shape[1:] for part in parts}
-        if len(shapes) != 1:
-            raise InputError(
-                f"cannot concatenate bags whose instances differ in shape: {sorted(shapes)}; convert them to one shape"
-            )
-        extractors = {part.extractor for part in parts}
-        if len(extractors) != 1:
-            found = sorted(map(str, extractors))
-            raise InputError(f"cannot concatenate features of different extractors: {found}; use one extractor for all")
-        metadata: dict[str, Any] = {"extractor": extractors.pop()}
-        for name in PER_BAG + PER_INSTANCE:
-            values = [getattr(part, name) for part in parts]
-            if all(value is not None for value in values):
-                metadata[name] = concatenate_arrays(name, values)
-        sizes = np.concatenate([part.sizes for part in parts])
-        return cls(np.concatenate([part.instances for part in parts]), compute_offsets(sizes), **metadata)
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    @property
-    def n_bags(self) -> int:
-        """Number of bags."""
-        return len(self)
-
-    @property
-    def n_instances(self) -> int:
-        """Total number of instances."""
-        return len(self.instances)
-
-    @property
-    def shape(self) -> tuple[int]:
-        """``(n_bags,)``, as scikit-learn expects."""
-        return (len(self),)
-
-    @property
-    def instance_shape(self) -> tuple[int, ...]:
-        """Shape of one instance."""
-        return self.instances.shape[1:]
-
-    @property
-    def sizes(self) -> np.ndarray:
-        """Number of instances of each bag."""
-        return np.diff(self.offsets)
-
-    @property
-    def bag_indices(self) -> np.ndarray:
-        """Index of the bag of each instance, of shape (n_instances,)."""
-        return np.repeat(np.arange(len(self)), self.sizes)
+        extractor = check_concatenation(parts, Bags)
+        per_bag = {name: [getattr(part, name) for part in parts] for name in PER_BAG}
+        fields: dict[str, Any] = {
+            name: concatenate_arrays(name, values)
+            for name, values in per_bag.items()
+            if all(value is not None for value in values)
+        }
+        for name in VIEWED:
+            if all(name in part._rows for part in parts):
+                fields[name] = RowView.concatenate([part._rows[name] for part in parts])
+        offsets = fields["instances"].offsets
+        check_metadata({name: fields[name] for name in PER_BAG if name in fields}, offsets, fields.get("names"))
+        return cls.trusted(extractor, offsets=offsets, **fields)
 
     def name(self, bag: int | np.integer) -> str:
         """Return the name of a bag, or its index if bags have no names."""
         return str(bag) if self.names is None else str(self.names[bag])
-
-    def __iter__(self) -> Iterator[np.ndarray]:
-        return (self[bag] for bag in range(len(self)))
 
     def __getitem__(self, rows: Any) -> Any:
         """Return the instances of one bag for an integer, and ``Bags`` for a slice, a mask or a list of integers.
@@ -260,32 +233,20 @@ class Bags:
             if len(rows) != 2 or (rows[1] is not Ellipsis and rows[1] != slice(None)):
                 raise IndexError("Bags have one axis; index them with integers, a slice or a mask")
             rows = rows[0]
+        if isinstance(rows, slice):
+            return self._select(rows)
         chosen = np.arange(len(self))[np.asarray(rows, dtype=int) if isinstance(rows, list) and not rows else rows]
         if chosen.ndim == 0:
-            return self.instances[self.offsets[chosen] : self.offsets[chosen + 1]]
+            return self._rows["instances"].read_bag(int(chosen))
         if chosen.ndim > 1 or rows is None or isinstance(rows, bool | np.bool_):
             raise IndexError("Bags have one axis; index them with integers, a slice or a mask")
         return self._select(chosen)
 
-    def _select(self, chosen: np.ndarray) -> "Bags":
-        if len(chosen) == 1 or (len(chosen) > 0 and bool((np.diff(chosen) == 1).all())):
-            return self._select_range(int(chosen[0]), int(chosen[-1]) + 1)
-        sizes = self.offsets[chosen + 1] - self.offsets[chosen]
-        offsets = compute_offsets(sizes)
-        rows = np.arange(offsets[-1]) + np.repeat(self.offsets[chosen] - offsets[:-1], sizes)
-        return self._index_arrays(offsets, chosen, rows)
-
-    def _select_range(self, start: int, end: int) -> "Bags":
-        """Select consecutive bags as views: rows are neither copied nor read from a memory-mapped file."""
-        offsets = self.offsets[start : end + 1]
-        first, last = offsets[0], offsets[-1]
-        return self._index_arrays(offsets - first, slice(start, end), slice(first, last))
-
-    def _index_arrays(self, offsets: np.ndarray, bags: np.ndarray | slice, rows: np.ndarray | slice) -> "Bags":
-        arrays: dict[str, np.ndarray | None] = {"instances": self.instances[rows], "offsets": offsets}
-        for names, index in ((PER_BAG, bags), (PER_INSTANCE, rows)):
-            arrays |= {name: value[index] for name in names if (value := getattr(self, name)) is not None}
-        return Bags.trusted(self.extractor, **arrays)
+    def _select(self, chosen: np.ndarray | slice) -> "Bags":
+        offsets = as_read_only(compute_offsets(self.offsets[1:][chosen] - self.offsets[:-1][chosen]))
+        rows = {name: view.select(chosen, offsets) for name, view in self._rows.items()}
+        per_bag = {name: value[chosen] for name in PER_BAG if (value := getattr(self, name)) is not None}
+        return Bags.trusted(self.extractor, offsets=offsets, **rows, **per_bag)
 
     def singletons(self) -> "Bags":
         """Return bags of one instance each: bag k contains instance k.
@@ -303,9 +264,9 @@ class Bags:
         >>> Bags.from_list([[[1.0], [2.0]], [[3.0]]], labels=[0, 1]).singletons()
         Bags: 3 bags, 3 instances of 1 float64, 1 to 1 per bag (median 1)
         """
-        metadata = {name: getattr(self, name) for name in PER_INSTANCE}
-        offsets = np.arange(self.n_instances + 1)
-        return Bags.trusted(self.extractor, instances=self.instances, offsets=offsets, **metadata)
+        offsets = as_read_only(np.arange(self.n_instances + 1))
+        rows = {name: view.split_rows(offsets) for name, view in self._rows.items()}
+        return Bags.trusted(self.extractor, offsets=offsets, **rows)
 
     def map(self, function: Callable[[np.ndarray], np.ndarray]) -> "Bags":
         """Apply a function to the instances of all bags at once.
@@ -331,20 +292,40 @@ class Bags:
                 f"the function returned shape {mapped.shape} for {self.n_instances} instances; it must return one row "
                 "per instance"
             )
-        return replace(self, instances=mapped)
+        return self.replace(instances=mapped)
 
     def replace(self, **fields: Any) -> "Bags":
-        """Return the bags with some fields replaced; all fields are checked again.
+        """Return the bags with some fields replaced; the new values are checked, and other fields are not copied.
 
         Parameters
         ----------
         **fields : array-like, str or None
             New values of fields; None removes an optional field.
         """
-        return replace(self, **convert_fields(fields))
+        if unknown := fields.keys() - set(FIELDS):
+            raise TypeError(f"Bags have no field {', '.join(sorted(unknown))}; they have {', '.join(FIELDS)}")
+        if "offsets" in fields:
+            return Bags(**{name: getattr(self, name) for name in FIELDS} | convert_fields(fields))
+        if fields.get("instances", ()) is None:
+            raise InputError("instances cannot be removed; give an array of shape (n_instances, …)")
+        extractor = fields.pop("extractor", self.extractor)
+        changed = _convert_metadata(fields)
+        kept = {name: getattr(self, name) for name in PER_BAG} | self._rows
+        merged = {**{name: kept[name] for name in kept if name not in fields}, **changed}
+        if "instances" in fields:
+            check_layout(changed["instances"], self.offsets, merged.get("names"))
+            check_finite(changed["instances"], self.offsets, merged.get("names"))
+        check_metadata(changed, self.offsets, merged.get("names"))
+        return Bags.trusted(extractor, offsets=self.offsets, **merged)
 
     def __repr__(self) -> str:
         return describe_in_line(self)
 
     def _repr_html_(self) -> str:
         return describe_in_html(self)
+
+
+def _convert_metadata(fields: dict[str, Any]) -> dict[str, np.ndarray]:
+    """Return the fields that are not None as arrays, with names as strings."""
+    arrays = {name: as_array(name, value) for name, value in fields.items() if value is not None}
+    return {**arrays, "names": check_names(arrays["names"])} if "names" in arrays else arrays

@@ -7,7 +7,10 @@ import numpy as np
 
 from bagwise.errors import InputError
 
+PER_BAG = ("labels", "names", "groups", "tile_sizes")
+PER_INSTANCE = ("positions", "instance_labels")
 VALUES_PER_CHUNK = 1 << 22
+ROWS_PER_CHUNK = 1 << 20
 MAX_NAMED_BAGS = 5  # in an error message
 BOOLEAN = bool | np.bool_
 COLUMN_KINDS: dict[str, tuple[str, Any]] = {  # kind codes of NumPy, and types of Python objects
@@ -81,23 +84,20 @@ def check_finite(instances: np.ndarray, offsets: np.ndarray, names: Any) -> None
 # Metadata of bags and instances
 
 
-def check_metadata(bags: Any) -> None:
-    """Check the shape, type and values of labels, names, groups, tile sizes, positions and instance labels."""
-    for fields, count, unit in (
-        (("labels", "names", "groups", "tile_sizes"), bags.n_bags, "bag"),
-        (("positions", "instance_labels"), bags.n_instances, "instance"),
-    ):
-        for field in fields:
-            if getattr(bags, field) is not None:
-                _check_shape(field, getattr(bags, field), count, unit)
+def check_metadata(fields: dict[str, Any], offsets: np.ndarray, names: Any) -> None:
+    """Check the shape, type and values of fields: labels, names, groups, tile sizes, positions, instance labels."""
+    for group, count, unit in ((PER_BAG, len(offsets) - 1, "bag"), (PER_INSTANCE, int(offsets[-1]), "instance")):
+        for field in group:
+            if field in fields:
+                _check_shape(field, fields[field], count, unit)
     for field in ("labels", "groups"):
-        if getattr(bags, field) is not None:
-            _check_values(field, getattr(bags, field), bags.names)
-    for field in ("tile_sizes", "positions", "instance_labels"):
-        if getattr(bags, field) is not None:
-            _check_numbers(field, getattr(bags, field))
-    if bags.names is not None:
-        _check_unique(bags.names)
+        if field in fields:
+            _check_values(field, fields[field], names)
+    for field in ("tile_sizes", *PER_INSTANCE):
+        if field in fields:
+            _check_numbers(field, fields[field])
+    if "names" in fields:
+        _check_unique(fields["names"])
 
 
 def check_names(names: np.ndarray) -> np.ndarray:
@@ -137,6 +137,22 @@ def is_missing_value(value: Any) -> bool:
     return value is None or differs_from_itself or type(value).__name__ in ("NAType", "NaTType")
 
 
+def check_concatenation(parts: Any, bags_class: type) -> str | None:
+    """Check that bags can be concatenated, and return the name of their extractor."""
+    if not parts or not all(isinstance(part, bags_class) for part in parts):
+        raise InputError("there is nothing to concatenate; pass a list of at least one Bags")
+    shapes = {part.instance_shape for part in parts}
+    if len(shapes) != 1:
+        raise InputError(
+            f"cannot concatenate bags whose instances differ in shape: {sorted(shapes)}; convert them to one shape"
+        )
+    extractors = {part.extractor for part in parts}
+    if len(extractors) != 1:
+        found = sorted(map(str, extractors))
+        raise InputError(f"cannot concatenate features of different extractors: {found}; use one extractor for all")
+    return extractors.pop()
+
+
 def _check_shape(field: str, values: np.ndarray, count: int, unit: str) -> None:
     expected, value = ((count, 2), "one x, y pair") if field == "positions" else ((count,), "one")
     if values.shape != expected:
@@ -156,10 +172,11 @@ def _check_values(field: str, values: np.ndarray, names: Any) -> None:
 def _check_numbers(field: str, values: np.ndarray) -> None:
     if not has_dtype_kind(values, "fuib"):
         raise InputError(f"{field} are {describe_dtype(values)}; give numbers")
-    bad = ~np.isfinite(values)
-    if bad.any():
-        first = int(np.argmax(bad.reshape(len(values), -1).any(axis=1)))
-        raise InputError(f"{field} contain NaN or infinity, first in row {first}; fill it in or omit {field}")
+    for start in range(0, len(values), ROWS_PER_CHUNK):  # in chunks, because values may be memory-mapped
+        bad = ~np.isfinite(values[start : start + ROWS_PER_CHUNK])
+        if bad.any():
+            first = start + int(np.argmax(bad.reshape(len(bad), -1).any(axis=1)))
+            raise InputError(f"{field} contain NaN or infinity, first in row {first}; fill it in or omit {field}")
 
 
 def _check_unique(names: np.ndarray) -> None:

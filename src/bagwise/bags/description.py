@@ -29,7 +29,7 @@ def _describe_size(bags: Any) -> str:
         return "0 bags"
     shape = "×".join(map(str, bags.instance_shape))
     sizes = bags.sizes
-    instances = f"{bags.n_instances} instance{'s' * (bags.n_instances != 1)} of {shape} {bags.instances.dtype}"
+    instances = f"{bags.n_instances} instance{'s' * (bags.n_instances != 1)} of {shape} {bags.dtype}"
     per_bag = f"{sizes.min()} to {sizes.max()} per bag (median {np.median(sizes):g})"
     return f"{bags.n_bags} bag{'s' * (bags.n_bags != 1)}, {instances}, {per_bag}"
 
@@ -44,7 +44,7 @@ def _list_metadata(bags: Any) -> dict[str, str]:
         metadata["instance labels"] = _count_values(bags.instance_labels)
     if bags.names is not None and len(bags):
         metadata["names"] = f"{bags.names[0]} …"
-    if bags.positions is not None:
+    if bags.view("positions") is not None:
         metadata["positions"] = "x, y"
     if bags.extractor is not None:
         metadata["extractor"] = bags.extractor

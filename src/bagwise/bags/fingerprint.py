@@ -8,6 +8,7 @@ from bagwise.bags.bags import Bags
 
 MAX_BYTES = 1 << 28  # of larger instances only some rows are read, so that a folder of slides is not read twice
 N_SAMPLED_ROWS = 4096
+BLOCK_BYTES = 1 << 22
 
 
 def fingerprint_bags(bags: Bags, labels: np.ndarray | None = None) -> str:
@@ -33,12 +34,15 @@ def fingerprint_bags(bags: Bags, labels: np.ndarray | None = None) -> str:
     >>> fingerprint_bags(first) == fingerprint_bags(second)
     False
     """
-    digest = hashlib.sha256(f"{bags.instances.shape} {bags.instances.dtype} {bags.extractor}".encode())
+    view = bags.view()
+    digest = hashlib.sha256(f"{view.shape} {view.dtype} {bags.extractor}".encode())
     digest.update(bags.offsets.tobytes())
     for value in (bags.labels if labels is None else labels, bags.names, bags.groups):
         digest.update(b"-" if value is None else "\0".join(map(str, value)).encode())
-    rows = bags.instances
-    if rows.nbytes > MAX_BYTES:
-        rows = rows[np.linspace(0, len(rows) - 1, N_SAMPLED_ROWS).astype(int)]
-    digest.update(np.ascontiguousarray(rows).data)
+    if bags.nbytes > MAX_BYTES:
+        sampled = np.linspace(0, len(view) - 1, N_SAMPLED_ROWS).astype(int)
+        digest.update(np.ascontiguousarray(view[sampled]).data)
+        return digest.hexdigest()
+    for rows in bags.iterate_blocks(max(1, BLOCK_BYTES * len(view) // max(bags.nbytes, 1))):
+        digest.update(np.ascontiguousarray(rows).data)
     return digest.hexdigest()

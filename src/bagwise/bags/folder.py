@@ -15,19 +15,25 @@ read then.
 import contextlib
 import csv
 import warnings
-from collections import Counter
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO
 
 import numpy as np
 
-from bagwise.bags.arrays import PER_INSTANCE, compute_offsets
+from bagwise.bags.arrays import as_read_only, compute_offsets
+from bagwise.bags.bag_table import COLUMNS, read_bag_table, write_bag_table
 from bagwise.bags.bags import Bags
-from bagwise.bags.checks import check_layout, check_metadata, get_column_kind
+from bagwise.bags.checks import PER_INSTANCE, check_finite, check_layout, check_metadata
+from bagwise.bags.row_views import RowView
 from bagwise.errors import InputError
 from bagwise.io import (
+    MANIFEST,
+    MappedArray,
+    OpenFolder,
     check_disk_space,
+    map_npy,
+    read_folder,
     read_manifest,
     read_verified_manifest,
     write_array,
@@ -38,7 +44,7 @@ from bagwise.io import (
 
 KIND = "bagwise bags"
 INSTANCES, OFFSETS, TABLE = "instances.npy", "offsets.npy", "bags.csv"
-COLUMNS = {"names": "name", "labels": "label", "groups": "group", "tile_sizes": "tile_size"}
+FILES = (MANIFEST, INSTANCES, OFFSETS, TABLE, *(f"{name}.npy" for name in PER_INSTANCE))
 MAX_HASHED = 1 << 30  # bytes of instances that are hashed when loaded, which takes about a second
 
 
@@ -60,16 +66,15 @@ def save_bags(bags: Bags, folder: str | Path) -> None:
     >>> load_bags(folder).labels
     array([0, 1])
     """
-    check_disk_space(Path(folder), bags.instances.nbytes)
+    check_disk_space(Path(folder), bags.nbytes)
+    views = {name: view for name in PER_INSTANCE if (view := bags.view(name)) is not None}
+    per_bag = {column: values for name, column in COLUMNS.items() if (values := getattr(bags, name)) is not None}
     with BagWriter(folder, bags.extractor) as writer:
-        for bag in range(len(bags)):
-            rows = slice(bags.offsets[bag], bags.offsets[bag + 1])
-            per_bag = {column: getattr(bags, name) for name, column in COLUMNS.items()}
-            per_instance = {name: getattr(bags, name) for name in PER_INSTANCE}
+        for bag, instances in enumerate(bags):
             writer.add(
-                bags.instances[rows],
-                **{column: values[bag] for column, values in per_bag.items() if values is not None},
-                **{name: values[rows] for name, values in per_instance.items() if values is not None},
+                instances,
+                **{column: values[bag] for column, values in per_bag.items()},
+                **{name: view.read_bag(bag) for name, view in views.items()},
             )
 
 
@@ -93,20 +98,30 @@ def load_bags(folder: str | Path) -> Bags:
     InputError
         If the folder is not a folder of bags, or is damaged.
     """
-    folder = Path(folder)
-    is_large = _is_large(folder / INSTANCES)
+    return read_folder(Path(folder), _load_bags)
+
+
+def _load_bags(opened: OpenFolder) -> Bags:
+    """Load bags from one version of a folder: what is checked and mapped are the same open files."""
+    for name in FILES:
+        with contextlib.suppress(OSError):  # a missing file is reported by the manifest, if it is needed
+            opened.open_file(name)
+    folder, is_large = opened.path, _is_large(opened)
     manifest = read_verified_manifest(
-        folder, KIND, needed=(INSTANCES, OFFSETS, TABLE), by_size=[INSTANCES] if is_large else []
+        opened, KIND, needed=(INSTANCES, OFFSETS, TABLE), by_size=[INSTANCES] if is_large else []
     )
     try:
-        extractor, arrays = manifest["extractor"], _read_arrays(folder, manifest)
-        if len(arrays["instances"]) != manifest["n_instances"] or len(arrays["offsets"]) != manifest["n_bags"] + 1:
+        extractor, arrays = manifest["extractor"], _read_arrays(opened, manifest)
+        if (
+            len(arrays["instances"].values) != manifest["n_instances"]
+            or len(arrays["offsets"]) != manifest["n_bags"] + 1
+        ):
             raise InputError("the arrays do not match the manifest")
         if not isinstance(extractor, str | None):
             raise InputError(f"the extractor is {extractor!r}, not a name")
         if not isinstance(manifest["columns"], dict):
             raise InputError(f"the columns of {TABLE} are {manifest['columns']!r}, not a mapping of names to types")
-        return _build_unread(extractor, arrays) if is_large else Bags(**arrays, extractor=extractor)
+        return _build_bags(extractor, arrays, check_values=not is_large)
     except InputError as error:
         raise InputError(f"{folder}: {error}; restore the folder from a copy or create it again") from None
     except (KeyError, TypeError, ValueError, OverflowError, csv.Error) as error:
@@ -250,7 +265,7 @@ class BagWriter:
         write_array(self.temporary / OFFSETS, offsets)
         for field, parts in self.per_instance.items():
             write_array(self.temporary / f"{field}.npy", np.concatenate(parts))
-        columns = _write_table(self.temporary / TABLE, self.per_bag)
+        columns = write_bag_table(self.temporary / TABLE, self.per_bag)
         metadata: dict[str, Any] = {"n_bags": len(self.sizes), "n_instances": int(offsets[-1]), "columns": columns}
         write_manifest(self.temporary, KIND, **metadata, empty=self.empty, extractor=self.extractor)
 
@@ -270,71 +285,43 @@ def _check_bag(bag_name: str, instances: Any, **metadata: Any) -> Bags:
         raise InputError(message if f"'{bag_name}'" in message else f"bag '{bag_name}': {message}") from None
 
 
-def _write_table(path: Path, columns: dict[str, list[Any]]) -> dict[str, str]:
-    """Write bags.csv, and return the type of each column, because "1" could be a number or a string."""
-    names = columns.get("name", [])
-    if len(set(names)) < len(names):
-        repeated = Counter(names).most_common(1)[0][0]
-        raise InputError(f"bag '{repeated}' occurs more than once; names must be unique")
-    with path.open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(columns)
-        writer.writerows(zip(*(map(_format_cell, values) for values in columns.values()), strict=True))
-    return {
-        column: get_column_kind(f"{column}s", np.fromiter(values, dtype=object)) for column, values in columns.items()
-    }
-
-
-def _format_cell(value: Any) -> str:
-    return repr(value.item()) if isinstance(value, np.number) else str(value)
-
-
-def _is_large(path: Path) -> bool:
-    is_large = path.is_file() and path.stat().st_size > MAX_HASHED
+def _is_large(opened: OpenFolder) -> bool:
+    path = opened.path / INSTANCES
+    try:
+        is_large = opened.get_size(INSTANCES) > MAX_HASHED
+    except OSError:  # it is missing, which the manifest reports
+        return False
     if is_large:
         warnings.warn(
             f"only the size of {path} is compared with its manifest; to compare its content too, run: "
             f"bagwise check {path.parent}",
-            stacklevel=3,
+            stacklevel=5,
         )
     return is_large
 
 
-def _build_unread(extractor: str | None, arrays: dict[str, Any]) -> Bags:
-    """Create bags with checks of the layout and metadata only; the instances are not read."""
-    check_layout(arrays["instances"], arrays["offsets"], arrays.get("names"))
-    bags = Bags.trusted(extractor, **arrays)
-    check_metadata(bags)
-    return bags
+def _build_bags(extractor: str | None, fields: dict[str, Any], check_values: bool) -> Bags:
+    """Create bags from arrays and mapped files; the instances are read only to check their values."""
+    offsets, names = fields["offsets"], fields.get("names")
+    arrays = {name: value.values if isinstance(value, MappedArray) else value for name, value in fields.items()}
+    check_layout(arrays["instances"], offsets, names)
+    check_metadata(arrays, offsets, names)
+    if check_values:
+        check_finite(arrays["instances"], offsets, names)
+    mapped = {name: value for name, value in fields.items() if isinstance(value, MappedArray)}
+    views = {name: RowView.pack(value.values, offsets, value.file) for name, value in mapped.items()}
+    return Bags.trusted(extractor, **arrays | views)
 
 
-def _read_arrays(folder: Path, manifest: dict[str, Any]) -> dict[str, Any]:
-    arrays: dict[str, Any] = {
-        "instances": _map_array(folder / INSTANCES),
-        "offsets": np.array(_map_array(folder / OFFSETS)),
-        **_read_table(folder / TABLE, manifest["columns"]),
-    }
+def _read_arrays(opened: OpenFolder, manifest: dict[str, Any]) -> dict[str, Any]:
     listed = [name for name in PER_INSTANCE if f"{name}.npy" in manifest["files"]]
-    return arrays | {name: np.array(_map_array(folder / f"{name}.npy")) for name in listed}
 
+    def map_file(name: str) -> MappedArray:
+        return map_npy(opened.path / name, opened.open_file(name))
 
-def _map_array(path: Path) -> np.ndarray:
-    """Memory-map an array; a file that declares more data than it contains is rejected without allocating memory."""
-    try:
-        return np.lib.format.open_memmap(path, mode="r")  # np.load would open other kinds of files too
-    except Exception as error:  # NumPy parses the header as a Python literal and raises the parser's exceptions
-        raise InputError(f"{path} is damaged ({error})") from None
-
-
-def _read_table(path: Path, kinds: dict[str, str]) -> dict[str, np.ndarray]:
-    with path.open(newline="", encoding="utf-8") as stream:
-        rows = list(csv.reader(stream))[1:]
-    columns = dict(zip(kinds, zip(*rows, strict=True), strict=True)) if kinds else {}
-    fields = {column: name for name, column in COLUMNS.items()}
-    return {fields[column]: _parse_column(values, kinds[column]) for column, values in columns.items()}
-
-
-def _parse_column(values: tuple[str, ...], kind: str) -> np.ndarray:
-    if kind == "bool":
-        return np.array([value == "True" for value in values])
-    return np.array(values, dtype={"int": np.int64, "float": np.float64, "str": str}[kind])
+    return {
+        "instances": map_file(INSTANCES),
+        "offsets": as_read_only(map_file(OFFSETS).values.astype(np.int64)),
+        **read_bag_table(opened.open_file(TABLE), manifest["columns"]),
+        **{name: map_file(f"{name}.npy") for name in listed},
+    }

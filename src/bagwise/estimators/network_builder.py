@@ -30,7 +30,7 @@ def build_network(estimator: Any, bags: Bags) -> BagModel:
     first_layers = [] if augmentation is None else [augmentation]
     shape = get_augmented_shape(nn.Sequential(*first_layers), bags.instance_shape)
     generator = torch.Generator().manual_seed(random_integer(estimator.seed_, Purpose.INITIALIZATION))
-    preprocessing = Preprocessing(bags.instance_shape, fit_scaling(bags.instances, estimator.standardize))
+    preprocessing = Preprocessing(bags.instance_shape, fit_scaling(bags, estimator.standardize))
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(random_integer(estimator.seed_, Purpose.INITIALIZATION, 1))
         model = build_bag_model(

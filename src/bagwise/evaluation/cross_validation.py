@@ -70,7 +70,7 @@ def evaluate_split(
         model.fit(bags[split.training], labels[split.training], **validation)
         fitted = time.perf_counter()
         probabilities, weights = model.predict_with_weights(test)
-        instances = {} if test.instance_labels is None else evaluate_key_instances(model, test, weights)
+        instances = {} if test.view("instance_labels") is None else evaluate_key_instances(model, test, weights)
     predictions = _collect_predictions(targets[split.test], probabilities, test.groups)
     return {
         "repeat": split.repeat,

@@ -69,7 +69,7 @@ def evaluate(estimator: BagEstimator, bags: BagsLike, y: npt.ArrayLike) -> Evalu
     }
     if bags.groups is not None:
         metrics |= _compute_group_metrics(target, targets, probabilities, bags.groups, threshold)
-    if bags.instance_labels is not None:
+    if bags.view("instance_labels") is not None:
         metrics["instances"] = evaluate_key_instances(estimator, bags, weights)
     return Evaluation(probabilities, weights, metrics)
 

@@ -41,10 +41,11 @@ def compute_instance_metrics(bags: Bags, values: np.ndarray) -> Metrics:
     ValueError
         If the bags have no instance labels.
     """
-    if bags.instance_labels is None:
+    labels = bags.instance_labels
+    if labels is None:
         raise ValueError("key-instance metrics need instance labels, and these bags have none")
     parts = [
-        (bags.instance_labels[start:end] > 0, values[start:end])
+        (labels[start:end] > 0, values[start:end])
         for start, end in zip(bags.offsets[:-1], bags.offsets[1:], strict=True)
     ]
     mixed = [(is_key, bag_values) for is_key, bag_values in parts if is_key.any() and not is_key.all()]

@@ -6,6 +6,9 @@ __all__ = [
     "PIXELS",
     "CsvTable",
     "JsonObject",
+    "MappedArray",
+    "MappedFile",
+    "OpenFolder",
     "check_declared_size",
     "check_disk_space",
     "check_encoder_packages",
@@ -14,14 +17,18 @@ __all__ = [
     "check_writable",
     "describe_owner",
     "find_damage",
+    "get_free_memory",
     "hash_file",
     "hold_lock",
     "is_unused_folder",
     "limit_memory",
     "lock_folder",
+    "map_again",
+    "map_npy",
     "name_path_in_errors",
     "open_csv",
     "read_csv",
+    "read_folder",
     "read_json",
     "read_manifest",
     "read_npy",
@@ -42,8 +49,6 @@ __all__ = [
 from .atomic import (
     DISK_FULL,
     MANIFEST,
-    check_disk_space,
-    check_writable,
     is_unused_folder,
     name_path_in_errors,
     recover_folder,
@@ -52,9 +57,18 @@ from .atomic import (
     write_folder_atomically,
 )
 from .csv_files import CsvTable, open_csv, read_csv, write_csv
+from .disk_checks import check_disk_space, check_writable
 from .json_files import JsonObject, read_json, write_json
 from .locking import describe_owner, hold_lock, lock_folder
 from .manifest import find_damage, hash_file, read_manifest, read_verified_manifest, write_manifest
-from .memory_limits import MAX_NUMERIC_COMPRESSION, check_declared_size, check_free_memory, limit_memory
+from .mapped_files import MappedArray, MappedFile, map_again, map_npy
+from .memory_limits import (
+    MAX_NUMERIC_COMPRESSION,
+    check_declared_size,
+    check_free_memory,
+    get_free_memory,
+    limit_memory,
+)
 from .numpy_files import read_npy, read_npz, write_array, write_npy_header
+from .open_folders import OpenFolder, read_folder
 from .optional_packages import EFFICIENTNET_LITE, PIXELS, check_encoder_packages, check_openslide, require_package

@@ -18,7 +18,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bagwise.errors import InputError
-from bagwise.io.locking import LOCK_FILE, try_lock
+from bagwise.io.exchange import exchange_folders
+from bagwise.io.locking import LOCK_FILE, is_locked, lock_path, try_lock
 
 MANIFEST = "manifest.json"
 TEMPORARY_PREFIX = ".tmp-"
@@ -108,7 +109,7 @@ def write_atomically(path: Path) -> Iterator[Path]:
     if path.is_dir():
         raise InputError(f"{path} is a folder; give a file's path")
     temporary = make_temporary_path(path)
-    with _parent_folder(path), name_path_in_errors(path, temporary):
+    with create_parent_folder(path), name_path_in_errors(path, temporary):
         try:
             yield temporary
             _sync(temporary)
@@ -140,7 +141,7 @@ def name_path_in_errors(path: Path, temporary: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _parent_folder(path: Path) -> Iterator[None]:
+def create_parent_folder(path: Path) -> Iterator[None]:
     """Create the missing parent folders of a path; if the block fails, remove those that are still empty."""
     created = [folder for folder in path.parents if not folder.exists()]
     try:
@@ -190,7 +191,8 @@ def write_folder_atomically(path: Path, kind: str | None = None) -> Iterator[Pat
     Raises
     ------
     InputError
-        If ``path`` is a file, a link, a folder of another kind, or contains the current working directory.
+        If ``path`` is a file, a link, a folder of another kind, or contains the current working directory, or if
+        another process is writing it.
     """
     path = Path(path)
     recover_folder(path)
@@ -202,9 +204,15 @@ def write_folder_atomically(path: Path, kind: str | None = None) -> Iterator[Pat
         )
     if kind is not None and path.exists() and any(path.iterdir()) and _read_kind(path) != kind:
         raise InputError(f"{path} contains other files; choose a new folder")
-    remove_abandoned_folders(path)
-    temporary = make_temporary_path(path, get_temporary_prefix(path))
-    with _parent_folder(path), name_path_in_errors(path, temporary), hold_temporary_folder(temporary):
+    temporary, lock = make_temporary_path(path, get_temporary_prefix(path)), _get_lock(path)
+    with (
+        create_parent_folder(path),
+        name_path_in_errors(path, temporary),
+        name_path_in_errors(path, lock),
+        lock_path(path, lock),
+        hold_temporary_folder(temporary),
+    ):
+        remove_abandoned_folders(path)
         yield temporary
         for file in temporary.rglob("*"):
             _sync(file)
@@ -253,7 +261,21 @@ def recover_folder(path: Path) -> None:
         Path of the folder; nothing is done if it exists.
     """
     path = Path(path)
-    if path.exists() or path.is_symlink():
+    if not (path.exists() or path.is_symlink() or is_being_replaced(path)):
+        _restore_folder(path)
+
+
+def is_being_replaced(path: Path) -> bool:
+    """Return whether a process is writing a folder, which may be missing for a moment."""
+    return is_locked(_get_lock(path))
+
+
+def _get_lock(path: Path) -> Path:
+    return path.parent / f"{TEMPORARY_PREFIX}lock-{hashlib.sha256(path.name.encode()).hexdigest()[:12]}"
+
+
+def _restore_folder(path: Path) -> None:
+    if path.exists():
         return
     asides = [aside for aside in path.parent.glob(f"{REPLACED_PREFIX}*") if (aside / path.name).is_dir()]
     if asides:
@@ -275,6 +297,9 @@ def _move_into_place(temporary: Path, path: Path) -> None:
     if not path.exists():
         temporary.replace(path)
         return
+    if exchange_folders(temporary, path):
+        shutil.rmtree(temporary, ignore_errors=True)  # the old folder
+        return
     aside, old = make_temporary_path(path, REPLACED_PREFIX), make_temporary_path(path, get_temporary_prefix(path))
     try:
         aside.mkdir()
@@ -282,7 +307,7 @@ def _move_into_place(temporary: Path, path: Path) -> None:
         temporary.replace(path)
         _discard(aside, old)
     finally:
-        recover_folder(path)
+        _restore_folder(path)
         if path.exists():  # an interruption may have prevented the removal of the old folder
             _discard(aside, old)
 
@@ -298,46 +323,3 @@ def _open_folder(folder: Path) -> int | None:
         return os.open(folder, os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY)
     except (OSError, AttributeError):  # it was removed in the meantime, or the system cannot open folders
         return None
-
-
-# Disk space and permissions
-
-
-def check_disk_space(path: Path, n_bytes: int) -> None:
-    """Check that the disk of a path has enough free space.
-
-    Parameters
-    ----------
-    path : Path
-        Path that will be written; it may be missing.
-    n_bytes : int
-        Number of bytes that will be written.
-    """
-    path = Path(path)
-    existing = next(folder for folder in (path.absolute(), *path.absolute().parents) if folder.exists())
-    free = shutil.disk_usage(existing).free
-    if n_bytes > free:
-        raise InputError(
-            f"{path} needs {n_bytes:,} bytes, but only {free:,} are free on its disk; free some disk space or "
-            "choose another disk"
-        )
-
-
-def check_writable(path: Path) -> None:
-    """Check that a file can be written, before its content is computed; raise the error that writing would raise.
-
-    Parameters
-    ----------
-    path : Path
-        Path of the file; nothing is left there.
-    """
-    path = Path(path)
-    temporary = make_temporary_path(path)
-    with contextlib.suppress(_Undo), _parent_folder(path), name_path_in_errors(path, temporary):
-        temporary.touch()
-        temporary.unlink()
-        raise _Undo
-
-
-class _Undo(Exception):  # noqa: N818 (not an error: it makes _parent_folder remove the folders that it created)
-    pass

@@ -1,6 +1,7 @@
 """JSON files: atomic writing, and reading with errors that name the file."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -31,13 +32,15 @@ def write_json(path: Path, content: Any) -> None:
         )
 
 
-def read_json(path: Path) -> Any:
+def read_json(path: Path, read: Callable[[], bytes] | None = None) -> Any:
     """Read a JSON file.
 
     Parameters
     ----------
     path : Path
         Path of the file.
+    read : callable or None, default=None
+        Function that returns the content of the file; None reads it from ``path``.
 
     Returns
     -------
@@ -50,7 +53,7 @@ def read_json(path: Path) -> Any:
         If the file is missing or damaged.
     """
     try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
+        return json.loads((read or Path(path).read_bytes)().decode("utf-8"))
     except FileNotFoundError:
         raise InputError(f"{path} is missing; check that {Path(path).parent} is the right folder") from None
     except (IsADirectoryError, NotADirectoryError):

@@ -88,6 +88,43 @@ def lock_folder(folder: Path) -> Iterator[None]:
                 path.rmdir()
 
 
+@contextlib.contextmanager
+def lock_path(path: Path, lock: Path) -> Iterator[None]:
+    """Hold a lock file for a path during the block, so that only one process writes it.
+
+    Parameters
+    ----------
+    path : Path
+        Path to be written, for the error message.
+    lock : Path
+        Path of the lock file.
+
+    Raises
+    ------
+    InputError
+        If another process holds the lock; the message names that process.
+    """
+    with hold_lock(lock) as is_owner:
+        if not is_owner:
+            raise InputError(
+                f"{path} is being written by {describe_owner(lock)}; wait until it has finished, or choose another "
+                f"path (if that process no longer exists, delete {lock})"
+            )
+        yield
+
+
+def is_locked(path: Path) -> bool:
+    """Return whether a process holds a lock; without ``flock``, whether there is a lock file."""
+    try:
+        handle = os.open(path, os.O_RDWR)
+    except OSError:
+        return False
+    try:
+        return not try_lock(handle)
+    finally:
+        os.close(handle)
+
+
 def describe_owner(path: Path) -> str:
     """Describe the process that holds a lock, for a message.
 

@@ -4,11 +4,12 @@ import hashlib
 import json
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from bagwise.errors import InputError
-from bagwise.io.atomic import MANIFEST, recover_folder
+from bagwise.io.atomic import MANIFEST
 from bagwise.io.json_files import read_json, write_json
+from bagwise.io.open_folders import OpenFolder, read_folder
 
 CHUNK = 1 << 20
 SEAL = "seal"  # key of the manifest's own SHA-256
@@ -53,29 +54,34 @@ def read_manifest(folder: Path, kind: str) -> dict[str, Any]:
     InputError
         If the folder is missing, of another kind or version, or incomplete.
     """
-    folder = Path(folder)
-    recover_folder(folder)
-    if not folder.is_dir():
-        raise InputError(f"{folder} is not a folder; check the path")
-    manifest = read_json(folder / MANIFEST)
+    return read_folder(folder, lambda opened: _read_manifest(opened, kind))
+
+
+def _read_manifest(opened: OpenFolder, kind: str) -> dict[str, Any]:
+    folder = opened.path
+    manifest = _read_content(opened)
     if not isinstance(manifest, dict) or manifest.get("kind") != kind:
         raise InputError(f"{folder} is not a {kind} folder: its {MANIFEST} does not have this kind; check the path")
     if manifest.get("version") not in (UNSEALED, VERSION):
         raise InputError(f"{folder} was written by a newer bagwise; update bagwise to read it")
-    problems = list(_find_problems(folder, manifest, check_hashes=False))
+    problems = list(_find_problems(opened, manifest, check_hashes=False))
     if problems:
         raise InputError(f"{folder}: {'; '.join(problems)}; restore the folder from a copy or create it again")
     return manifest
 
 
+def _read_content(opened: OpenFolder) -> Any:
+    return read_json(opened.path / MANIFEST, lambda: opened.open_file(MANIFEST).read())
+
+
 def read_verified_manifest(
-    folder: Path, kind: str, needed: Collection[str], by_size: Collection[str] = ()
+    folder: Path | OpenFolder, kind: str, needed: Collection[str], by_size: Collection[str] = ()
 ) -> dict[str, Any]:
     """Read the manifest of a folder and check the SHA-256 of every listed file.
 
     Parameters
     ----------
-    folder : Path
+    folder : Path or OpenFolder
         Folder with a manifest.
     kind : str
         Kind that the folder must have.
@@ -94,11 +100,13 @@ def read_verified_manifest(
     InputError
         If the folder is missing, of another kind or version, or damaged.
     """
-    manifest = read_manifest(folder, kind)
+    if not isinstance(folder, OpenFolder):
+        return read_folder(folder, lambda opened: read_verified_manifest(opened, kind, needed, by_size))
+    manifest = _read_manifest(folder, kind)
     problems = [f"{name} is not in {MANIFEST}" for name in needed if name not in manifest["files"]]
-    problems += _find_problems(Path(folder), manifest, check_hashes=True, by_size=by_size)
+    problems += _find_problems(folder, manifest, check_hashes=True, by_size=by_size)
     if problems:
-        raise InputError(f"{folder} is damaged: {'; '.join(problems)}; restore it from a copy or create it again")
+        raise InputError(f"{folder.path} is damaged: {'; '.join(problems)}; restore it from a copy or create it again")
     return manifest
 
 
@@ -115,7 +123,7 @@ def find_damage(folder: Path) -> list[str]:
     list of str
         Description of each difference; empty if there is none.
     """
-    return list(_find_problems(Path(folder), read_json(Path(folder) / MANIFEST), check_hashes=True))
+    return read_folder(folder, lambda opened: list(_find_problems(opened, _read_content(opened), check_hashes=True)))
 
 
 def hash_file(path: Path) -> str:
@@ -131,10 +139,14 @@ def hash_file(path: Path) -> str:
     str
         64 hexadecimal digits.
     """
-    digest = hashlib.sha256()
     with Path(path).open("rb") as stream:
-        while chunk := stream.read(CHUNK):
-            digest.update(chunk)
+        return _hash_stream(stream)
+
+
+def _hash_stream(stream: BinaryIO) -> str:
+    digest = hashlib.sha256()
+    while chunk := stream.read(CHUNK):
+        digest.update(chunk)
     return digest.hexdigest()
 
 
@@ -157,7 +169,9 @@ def compute_seal(manifest: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
-def _find_problems(folder: Path, manifest: Any, check_hashes: bool, by_size: Collection[str] = ()) -> Iterator[str]:
+def _find_problems(
+    folder: OpenFolder, manifest: Any, check_hashes: bool, by_size: Collection[str] = ()
+) -> Iterator[str]:
     entries = manifest.get("files") if isinstance(manifest, dict) else None
     if not isinstance(entries, dict) or not entries:
         yield f"{MANIFEST} lists no files"
@@ -171,18 +185,20 @@ def _find_problems(folder: Path, manifest: Any, check_hashes: bool, by_size: Col
             yield f"{name} {problem}"
 
 
-def _find_difference(folder: Path, name: str, recorded: dict[str, Any], check_hash: bool) -> str | None:
+def _find_difference(folder: OpenFolder, name: str, recorded: dict[str, Any], check_hash: bool) -> str | None:
     """Return how a file differs from its entry in the manifest; None if there is no difference."""
-    file = folder / name
+    file = folder.path / name
     try:
-        if not file.resolve().is_relative_to(folder.resolve()):
+        if not file.resolve().is_relative_to(folder.path.resolve()):
             return "points outside the folder"
         if not file.is_file():
             return "is missing"
-        if file.stat().st_size != recorded["bytes"]:
-            return f"has {file.stat().st_size} bytes instead of {recorded['bytes']}"
-        if check_hash and hash_file(file) != recorded["sha256"]:
-            return "does not match the recorded SHA-256: its content changed"
+        if (size := folder.get_size(name)) != recorded["bytes"]:
+            return f"has {size} bytes instead of {recorded['bytes']}"
+        if check_hash:
+            with folder.read_file(name) as stream:
+                if _hash_stream(stream) != recorded["sha256"]:
+                    return "does not match the recorded SHA-256: its content changed"
     except (
         OSError,
         RuntimeError,

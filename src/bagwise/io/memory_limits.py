@@ -83,7 +83,13 @@ def check_free_memory(path: Path, n_bytes: int) -> None:
 
 
 def get_free_memory() -> int | None:
-    """Return the number of bytes that this machine or container can still allocate; None if it is unknown."""
+    """Return the number of bytes that this machine or container can still allocate.
+
+    Returns
+    -------
+    int or None
+        None if it is unknown.
+    """
     try:
         lines = MEMORY_INFO.read_text(encoding="ascii").splitlines()
         free = 1024 * next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))

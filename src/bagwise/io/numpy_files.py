@@ -83,7 +83,7 @@ def read_npz(path: str | Path, name: str) -> np.ndarray:
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, OSError, EOFError, ValueError) as error:
         if isinstance(error, InputError):
             raise
-        raise _make_damage_error(path, error) from None
+        raise make_damage_error(path, error) from None
 
 
 def write_array(path: Path, array: np.ndarray) -> None:
@@ -128,7 +128,7 @@ def _open(path: Path) -> IO[bytes]:
 
 
 def _read_array(path: Path, stream: Any, n_stored: int) -> np.ndarray:
-    shape, fortran_order, dtype = _read_header(path, stream)
+    shape, fortran_order, dtype = read_npy_header(path, stream)
     if dtype.kind not in "fiub":
         raise InputError(
             f"{path} contains {dtype}, not numbers; reading it may need unpickling, which can run code; "
@@ -144,17 +144,19 @@ def _read_array(path: Path, stream: Any, n_stored: int) -> np.ndarray:
     return np.frombuffer(content, dtype).reshape(shape, order="F" if fortran_order else "C")
 
 
-def _read_header(path: Path, stream: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+def read_npy_header(path: Path, stream: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Read the shape, the memory order (True for Fortran's) and the dtype from the start of a ``.npy`` file."""
     try:
         version = np.lib.format.read_magic(stream)
         shape, fortran_order, dtype = HEADER_READERS[version](stream)
     except Exception as error:  # NumPy parses the header as a Python literal and raises the parser's exceptions
-        raise _make_damage_error(path, error) from None
+        raise make_damage_error(path, error) from None
     if any(size < 0 for size in shape):
         raise InputError(f"{path} declares the invalid shape {shape}; create it again")
     return shape, fortran_order, dtype
 
 
-def _make_damage_error(path: Path, error: Exception) -> InputError:
+def make_damage_error(path: Path, error: Exception) -> InputError:
+    """Return the error for a file that cannot be read as an array."""
     reason = str(error).strip().partition("\n")[0][:200]
     return InputError(f"{path} is damaged, truncated or not a NumPy file ({reason}); copy or create it again")

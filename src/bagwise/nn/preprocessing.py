@@ -6,6 +6,7 @@ The statistics are computed from the training instances only and are stored with
 scale their data.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -13,9 +14,12 @@ import torch
 from jaxtyping import Float, Shaped
 from torch import Tensor, nn
 
+from bagwise.bags import Bags
 from bagwise.errors import InputError
 
-ROWS_AT_ONCE = 1 << 14
+ROWS_AT_ONCE = 1 << 14  # rows per block of the statistics
+VALUES_AT_ONCE = 1 << 26  # values per block, for large images
+FEATURES_AT_ONCE = 128  # features of a block that are converted to float64 at once: 16 MB
 CHANNELS = (1, 2, 3, 4)  # supported numbers of channels
 NEGLIGIBLE = 1e-7  # a feature is constant if its standard deviation relative to its mean is at most this
 
@@ -47,7 +51,9 @@ class Scaling(NamedTuple):
         ndarray of shape (n_instances, width)
             Scaled rows, in float64.
         """
-        return ((instances - self.center) / self.scale).reshape(len(instances), -1)
+        rows = instances - self.center
+        rows /= self.scale  # in place, to avoid a second copy
+        return rows.reshape(len(instances), -1)
 
 
 class Preprocessing(nn.Module):
@@ -135,13 +141,13 @@ def get_encoder_shape(instance_shape: tuple[int, ...]) -> tuple[int, ...]:
     )
 
 
-def fit_scaling(instances: np.ndarray, standardize: bool) -> Scaling:
-    """Compute the centre and scale of instances.
+def fit_scaling(bags: Bags, standardize: bool) -> Scaling:
+    """Compute the centre and scale of the instances of bags.
 
     Parameters
     ----------
-    instances : ndarray of shape (n_instances, …)
-        Training instances. They are read in pieces, so the array may be memory-mapped.
+    bags : Bags
+        Training bags. They are read in blocks, once, so they may be memory-mapped and larger than the memory.
     standardize : bool
         If True, scale to mean 0 and standard deviation 1; constant features are only centred. If False, keep floats
         unchanged and scale bytes to the range 0 to 1.
@@ -156,7 +162,7 @@ def fit_scaling(instances: np.ndarray, standardize: bool) -> Scaling:
     InputError
         If the instances are neither vectors nor images, or have their channels first.
     """
-    return _fit_standardization(instances) if standardize else _make_identity(instances.shape[1:], instances.dtype)
+    return _fit_standardization(bags) if standardize else _make_identity(bags.instance_shape, bags.dtype)
 
 
 def _make_identity(instance_shape: tuple[int, ...], dtype: np.dtype) -> Scaling:
@@ -165,16 +171,27 @@ def _make_identity(instance_shape: tuple[int, ...], dtype: np.dtype) -> Scaling:
     return Scaling(center=np.zeros(size), scale=np.full(size, 255.0 if dtype == np.uint8 else 1.0))
 
 
-def _fit_standardization(instances: np.ndarray) -> Scaling:
-    shape = get_encoder_shape(instances.shape[1:])  # also validates the shape
-    axes = {2: (0, 1, 2), 3: (0, 1, 2)}.get(instances.ndim - 1, (0,))
-    total_count, center, squares = 0, np.zeros(shape[0]), np.zeros(shape[0])
-    for start in range(0, len(instances), ROWS_AT_ONCE):
-        piece = np.asarray(instances[start : start + ROWS_AT_ONCE], dtype=np.float64)
-        count = piece.size // shape[0]
-        difference = piece.mean(axis=axes) - center  # numerically stable update (Chan, Golub & LeVeque 1979)
-        squares += piece.var(axis=axes) * count + difference**2 * total_count * count / (total_count + count)
+def _fit_standardization(bags: Bags) -> Scaling:
+    n_channels = get_encoder_shape(bags.instance_shape)[0]  # also validates the shape
+    total_count, center, squares = 0, np.zeros(n_channels), np.zeros(n_channels)
+    rows_at_once = max(1, min(ROWS_AT_ONCE, VALUES_AT_ONCE // math.prod(bags.instance_shape)))
+    for block in bags.iterate_blocks(rows_at_once):
+        count = block.size // n_channels
+        means, variances = _compute_moments(block)
+        difference = means - center  # numerically stable update (Chan, Golub & LeVeque 1979)
+        squares += variances * count + difference**2 * total_count * count / (total_count + count)
         center, total_count = center + difference * count / (total_count + count), total_count + count
     deviation = np.sqrt(squares / total_count)
     constant = deviation <= NEGLIGIBLE * np.abs(center)
     return Scaling(center=center, scale=np.where(constant, 1.0, deviation))
+
+
+def _compute_moments(block: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Compute the mean and variance of each channel, or of some features at a time, to convert less at once."""
+    if block.ndim > 2:
+        values = block.astype(np.float64)
+        return values.mean(axis=(0, 1, 2)).reshape(-1), values.var(axis=(0, 1, 2)).reshape(-1)
+    parts = np.array_split(block, math.ceil(block.shape[1] / FEATURES_AT_ONCE), axis=1)
+    moments = [(part.mean(axis=0), part.var(axis=0)) for part in (np.array(part, dtype=np.float64) for part in parts)]
+    means, variances = zip(*moments, strict=True)
+    return np.concatenate(means), np.concatenate(variances)

@@ -69,7 +69,8 @@ def _make_pictures(bags: Bags | None, rows: list[int]) -> dict[int, str]:
     """Return a data URI per row if instances are images; all are scaled to the same range of brightness."""
     if bags is None or not is_image_shape(bags.instance_shape):
         return {}
-    return {row: to_data_uri(image) for row, image in zip(rows, to_displayable(bags.instances[rows]), strict=True)}
+    images = to_displayable(bags.view()[np.array(rows, dtype=int)])
+    return {row: to_data_uri(image) for row, image in zip(rows, images, strict=True)}
 
 
 def _describe_bag(
@@ -78,7 +79,7 @@ def _describe_bag(
     """Describe a bag: its heaviest instances, and the probability of the positive or predicted class."""
     start, end = (int(row) for row in predictions.offsets[bag : bag + 2])
     shown_class = predictions.positive if predictions.is_binary else int(predictions.predicted[bag])
-    is_key = None if bags is None or bags.instance_labels is None else bags.instance_labels[start:end] > 0
+    is_key = None if bags is None or (keys := bags.view("instance_labels")) is None else keys[start:end] > 0
     left_out = np.setdiff1d(np.arange(start, end), rows)
     return {
         "name": predictions.rows[bag]["bag"],

@@ -149,7 +149,7 @@ def _describe_data(bags: Bags | None, missing: str | None) -> JsonObject:
         "instance_shape": list(shape),
         "pictures": is_image_shape(shape),
         "pixelated": is_image_shape(shape) and max(shape[:2]) <= MAX_PIXELATED_SIDE,
-        "key_instances": bags is not None and bags.instance_labels is not None,
+        "key_instances": bags is not None and bags.view("instance_labels") is not None,
     }
 
 

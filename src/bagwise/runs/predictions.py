@@ -1,6 +1,7 @@
 """Predictions and weights as rows of csv files."""
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -112,11 +113,14 @@ def make_weight_rows(bags: Bags, weights: np.ndarray) -> Iterator[Row]:
     ------
     dict
     """
-    for index, (owner, weight) in enumerate(zip(bags.bag_indices, weights, strict=True)):
-        row: Row = {"bag": bags.name(owner), "instance": int(index - bags.offsets[owner])}
-        if bags.positions is not None:
-            row["x"], row["y"] = bags.positions[index].tolist()
-        yield {**row, "weight": repr(float(weight))}
+    positions = bags.view("positions")
+    for bag, (start, end) in enumerate(pairwise(bags.offsets.tolist())):
+        corners = None if positions is None else positions.read_bag(bag).tolist()
+        for index, weight in enumerate(weights[start:end]):
+            row: Row = {"bag": bags.name(bag), "instance": index}
+            if corners is not None:
+                row["x"], row["y"] = corners[index]
+            yield {**row, "weight": repr(float(weight))}
 
 
 def make_training_rows(bags: Bags, use: str) -> Iterator[Row]:

@@ -122,7 +122,7 @@ def sample_instances(bags: Bags, chosen: np.ndarray, max_instances: int, seed: i
     """
     rows = [_sample_rows(bags, int(bag), max_instances, seed, step) for bag in chosen]
     return Bags.trusted(
-        instances=bags.instances[np.concatenate(rows)],
+        instances=bags.view()[np.concatenate(rows)],
         offsets=compute_offsets([len(part) for part in rows]),
         names=np.array([bags.name(int(bag)) for bag in chosen]),
     )

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bagwise.bags import Bags
+from bagwise.bags import Bags, RowView
 from bagwise.errors import InputError
 from bagwise.explain import BagLayers, assess_trust
 from bagwise.explain.heatmaps import Background, check_positions, get_tile_grid
@@ -117,7 +117,7 @@ def describe_instance(
     }
 
 
-def compute_feature_statistics(instances: np.ndarray) -> FeatureStatistics:
+def compute_feature_statistics(instances: np.ndarray | RowView) -> FeatureStatistics:
     """Compute the mean and standard deviation of every feature from at most ``MAX_ROWS`` evenly spaced instances."""
     rows = instances
     if len(instances) > MAX_ROWS:

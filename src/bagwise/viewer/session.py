@@ -159,7 +159,7 @@ class Session:
         bags, _ = self._runs[run].open_run.opened
         if bags is None or is_image_shape(bags.instance_shape):
             return None
-        return compute_feature_statistics(bags.instances)
+        return compute_feature_statistics(bags.view())
 
 
 def describe_run(number: int, name: str, run: Run) -> JsonObject:

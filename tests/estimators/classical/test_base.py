@@ -11,12 +11,12 @@ from bagwise.estimators.classical.base import (
     ClassicalEstimator,
     FittedState,
     normalize_weights,
-    scale_bags,
     scaling_from_tensors,
     scaling_to_tensors,
     state_from_arrays,
     state_to_arrays,
 )
+from bagwise.estimators.classical.scaled_bags import scale_bags
 from bagwise.nn.preprocessing import Scaling
 
 GENERATOR = np.random.default_rng(0)

@@ -216,7 +216,7 @@ def describe_bags(bags: Bags) -> dict[str, Any]:
         "labels": _count_values(bags.labels),
         "n_instances": bags.n_instances,
         "instance_shape": list(bags.instance_shape),
-        "instance_type": str(bags.instances.dtype),
+        "instance_type": str(bags.dtype),
         "instance_labels": _count_values(bags.instance_labels),
         "bag_sizes": {
             "min": int(sizes.min()),
@@ -225,7 +225,7 @@ def describe_bags(bags: Bags) -> dict[str, Any]:
             "max": int(sizes.max()),
         },
         "n_groups": None if bags.groups is None else len(np.unique(bags.groups)),
-        "megabytes": round(bags.instances.nbytes / 1e6, 1),
+        "megabytes": round(bags.nbytes / 1e6, 1),
     }
 
 

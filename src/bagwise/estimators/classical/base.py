@@ -20,6 +20,7 @@ from bagwise.bags import Bags
 from bagwise.errors import InputError
 from bagwise.estimators.base import BagEstimator
 from bagwise.estimators.calibration import check_folds, compute_held_out_scores, fit_slope
+from bagwise.estimators.classical.scaled_bags import check_instances_fit, iterate_scaled_groups, scale_bags
 from bagwise.estimators.validation import BagsLike
 from bagwise.nn import Scaling, fit_scaling
 
@@ -126,7 +127,8 @@ class ClassicalEstimator(BagEstimator):
         bags, targets = self._check_training_input(X, y)
         check_folds(self.calibration)
         check_bool("standardize", self.standardize)
-        self.scaling_ = fit_scaling(bags.instances, self.standardize)
+        check_instances_fit(bags, type(self).__name__)
+        self.scaling_ = fit_scaling(bags, self.standardize)
         self.learned_ = self._learn(scale_bags(bags, self.scaling_), targets, self.seed_)
         self.slope_ = self._calibrate(bags, targets)
         return self
@@ -153,7 +155,8 @@ class ClassicalEstimator(BagEstimator):
 
     def weigh(self, X: BagsLike) -> np.ndarray:
         bags = self._check_bags(X)
-        return normalize_weights(self.learned_.shares(scale_bags(bags, self.scaling_)), bags)
+        groups = iterate_scaled_groups(bags, self.scaling_)
+        return np.concatenate([normalize_weights(self.learned_.shares(group), group) for group in groups])
 
     @available_if(_can_score_instances)
     def score_instances(self, X: BagsLike) -> np.ndarray:
@@ -170,7 +173,8 @@ class ClassicalEstimator(BagEstimator):
             One score per instance for two classes, else one score per class.
         """
         bags = self._check_bags(X)
-        return self.likelihood_.decisions(self.learned_.instance_scores(scale_bags(bags, self.scaling_)))
+        groups = iterate_scaled_groups(bags, self.scaling_)
+        return self.likelihood_.decisions(np.concatenate([self.learned_.instance_scores(group) for group in groups]))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -186,14 +190,14 @@ class ClassicalEstimator(BagEstimator):
             )
 
     def _compute_scores(self, X: BagsLike) -> np.ndarray:
-        bags = self._check_bags(X)
-        return self.learned_.scores(scale_bags(bags, self.scaling_))
+        groups = iterate_scaled_groups(self._check_bags(X), self.scaling_)
+        return np.concatenate([self.learned_.scores(group) for group in groups])
 
     def _calibrate(self, bags: Bags, targets: np.ndarray) -> float:
         """Fit the slope of the probabilities to the scores of held-out bags."""
 
         def score_held_out(training: np.ndarray, held_out: np.ndarray) -> np.ndarray:
-            scaling = fit_scaling(bags[training].instances, self.standardize)
+            scaling = fit_scaling(bags[training], self.standardize)
             learned = self._learn(scale_bags(bags[training], scaling), targets[training], self.seed_)
             return learned.scores(scale_bags(bags[held_out], scaling))
 
@@ -208,11 +212,6 @@ class ClassicalEstimator(BagEstimator):
         self.slope_ = check_real_number("slope", metadata["slope"])
         self.scaling_ = scaling_from_tensors(tensors)
         self.learned_ = state_from_arrays(self.learns, tensors, "learned.")
-
-
-def scale_bags(bags: Bags, scaling: Scaling) -> Bags:
-    """Return bags of scaled, flattened rows without labels, names or groups, so that no method can use them."""
-    return Bags.trusted(instances=scaling.rows(bags.instances), offsets=bags.offsets)
 
 
 def normalize_weights(weights: np.ndarray, bags: Bags) -> np.ndarray:

@@ -17,7 +17,7 @@ from sklearn.base import ClassifierMixin
 from bagwise.arguments import choose_by_name
 from bagwise.bags import Bags
 from bagwise.estimators.base import RandomState
-from bagwise.estimators.classical.base import scale_bags
+from bagwise.estimators.classical.scaled_bags import check_instances_fit, iterate_scaled_groups
 from bagwise.estimators.classical.wrapped import LearnedClassifier, WrappingEstimator
 from bagwise.estimators.validation import BagsLike
 from bagwise.nn.pooling import Max, Mean, Pooled, PoolingSettings
@@ -108,11 +108,14 @@ class NaiveClassifier(WrappingEstimator):
             One score per instance for two classes, else one score per class.
         """
         bags = self._check_bags(X)
-        return self.likelihood_.decisions(self.learned_.instance_scores(scale_bags(bags, self.scaling_)))
+        groups = iterate_scaled_groups(bags, self.scaling_)
+        return self.likelihood_.decisions(np.concatenate([self.learned_.instance_scores(group) for group in groups]))
 
     def _learn(self, bags: Bags, targets: np.ndarray, seed: int) -> LearnedNaive:
         choose_by_name(self.pooling, POOLINGS, "pooling")
-        return self._wrap(self._fit_classifier(bags.instances, targets.repeat(bags.sizes), seed))
+        check_instances_fit(bags, type(self).__name__)
+        rows = self.scaling_.rows(bags.instances)
+        return self._wrap(self._fit_classifier(rows, targets.repeat(bags.sizes), seed))
 
     def _wrap(self, classifier: Any) -> LearnedNaive:
         return LearnedNaive(classifier, self.pooling)

@@ -21,6 +21,7 @@ from bagwise.arguments import choose_by_name, describe_value
 from bagwise.bags import Bags
 from bagwise.errors import InputError
 from bagwise.estimators.base import RandomState
+from bagwise.estimators.classical.scaled_bags import iterate_scaled_groups
 from bagwise.estimators.classical.wrapped import LearnedClassifier, WrappingEstimator
 from bagwise.nn import Offsets, PerBag, Rows, segment_argmax, segment_max, segment_mean
 from bagwise.nn.pooling import make_uniform_weights
@@ -103,8 +104,9 @@ class PooledClassifier(WrappingEstimator):
         self.random_state = random_state
 
     def _learn(self, bags: Bags, targets: np.ndarray, seed: int) -> LearnedPooled:
-        rows = pool_bags(bags, _check_statistics(self.statistics))
-        return self._wrap(self._fit_classifier(rows, targets, seed))
+        statistics = _check_statistics(self.statistics)
+        rows = [pool_bags(group, statistics) for group in iterate_scaled_groups(bags, self.scaling_)]
+        return self._wrap(self._fit_classifier(np.concatenate(rows), targets, seed))
 
     def _wrap(self, classifier: Any) -> LearnedPooled:
         statistics = tuple(_check_statistics(self.statistics))

@@ -21,10 +21,10 @@ from bagwise.estimators.base import BagEstimator
 from bagwise.estimators.classical.base import (
     FittedState,
     normalize_weights,
-    scale_bags,
     scaling_from_tensors,
     scaling_to_tensors,
 )
+from bagwise.estimators.classical.scaled_bags import iterate_scaled_groups
 from bagwise.estimators.classical.skops_files import dump_classifier, load_classifier
 from bagwise.estimators.validation import BagsLike
 from bagwise.nn import Purpose, Scaling, fit_scaling, random_integer
@@ -72,7 +72,7 @@ class WrappingEstimator(BagEstimator):
 
     @abstractmethod
     def _learn(self, bags: Bags, targets: np.ndarray, seed: int) -> LearnedClassifier:
-        """Fit the classifier to bags of scaled float64 rows, without labels, and to class numbers."""
+        """Fit the classifier to bags, which are not scaled yet, and to class numbers."""
 
     @abstractmethod
     def _wrap(self, classifier: Any) -> LearnedClassifier:
@@ -95,8 +95,8 @@ class WrappingEstimator(BagEstimator):
         """
         bags, targets = self._check_training_input(X, y)
         check_bool("standardize", self.standardize)
-        self.scaling_ = fit_scaling(bags.instances, self.standardize)
-        self.learned_ = self._learn(scale_bags(bags, self.scaling_), targets, self.seed_)
+        self.scaling_ = fit_scaling(bags, self.standardize)
+        self.learned_ = self._learn(bags, targets, self.seed_)
         return self
 
     def decision_function(self, X: BagsLike) -> np.ndarray:
@@ -121,11 +121,12 @@ class WrappingEstimator(BagEstimator):
 
     def weigh(self, X: BagsLike) -> np.ndarray:
         bags = self._check_bags(X)
-        return normalize_weights(self.learned_.shares(scale_bags(bags, self.scaling_)), bags)
+        groups = iterate_scaled_groups(bags, self.scaling_)
+        return np.concatenate([normalize_weights(self.learned_.shares(group), group) for group in groups])
 
     def _compute_scores(self, X: BagsLike) -> np.ndarray:
-        bags = self._check_bags(X)
-        return self.learned_.scores(scale_bags(bags, self.scaling_))
+        groups = iterate_scaled_groups(self._check_bags(X), self.scaling_)
+        return np.concatenate([self.learned_.scores(group) for group in groups])
 
     def _fit_classifier(self, rows: np.ndarray, targets: np.ndarray, seed: int) -> Any:
         """Fit a copy of the classifier, in which every ``random_state`` that is None is set to a seed."""

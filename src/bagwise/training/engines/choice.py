@@ -34,7 +34,7 @@ INSTALL_COMMAND = "pip install 'bagwise[fast]'"
 MIN_STEPS = 5000
 MIN_STEPS_WITH_IMAGES = 1000
 MAX_BATCH_ROWS = 256  # with larger batches the matrix products of torch are as fast; its convolutions are always slower
-MAX_VALUES = 1 << 27  # maximum size of the prepared instances, which the fused engine keeps in memory
+MAX_VALUES = 1 << 26  # maximum size of the prepared instances, which the fused engine keeps in memory: 256 MB
 MAX_BAG_ROWS = 1 << 14  # the fused engine stores all embeddings of a bag; torch processes larger bags in pieces
 
 

@@ -56,9 +56,9 @@ class PreparedBatches(BatchSource):
         super().__init__(problem, parts)
         bags = self.task.bags
         rows = torch.empty((bags.n_instances, int(np.prod(bags.instance_shape))), dtype=self.dtype)
-        for start in range(0, bags.n_instances, PREPARED_ROWS):
-            part = slice(start, start + PREPARED_ROWS)
-            rows[part] = self._prepare(array_to_tensor(bags.instances[part]))
+        for number, block in enumerate(bags.iterate_blocks(PREPARED_ROWS)):
+            start = number * PREPARED_ROWS
+            rows[start : start + len(block)] = self._prepare(array_to_tensor(block))
         self.bags = self._make_training_bags(rows, bags.offsets, slice(None))
 
     def read(self, batches: Sequence[np.ndarray], first_step: int) -> tuple[TrainingBags, np.ndarray]:

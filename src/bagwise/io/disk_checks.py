@@ -1,0 +1,48 @@
+"""Checks before anything is computed: whether the disk has enough free space, and whether a file can be written."""
+
+import contextlib
+import shutil
+from pathlib import Path
+
+from bagwise.errors import InputError
+from bagwise.io.atomic import create_parent_folder, make_temporary_path, name_path_in_errors
+
+
+def check_disk_space(path: Path, n_bytes: int) -> None:
+    """Check that the disk of a path has enough free space.
+
+    Parameters
+    ----------
+    path : Path
+        Path that will be written; it may be missing.
+    n_bytes : int
+        Number of bytes that will be written.
+    """
+    path = Path(path)
+    existing = next(folder for folder in (path.absolute(), *path.absolute().parents) if folder.exists())
+    free = shutil.disk_usage(existing).free
+    if n_bytes > free:
+        raise InputError(
+            f"{path} needs {n_bytes:,} bytes, but only {free:,} are free on its disk; free some disk space or "
+            "choose another disk"
+        )
+
+
+def check_writable(path: Path) -> None:
+    """Check that a file can be written, before its content is computed; raise the error that writing would raise.
+
+    Parameters
+    ----------
+    path : Path
+        Path of the file; nothing is left there.
+    """
+    path = Path(path)
+    temporary = make_temporary_path(path)
+    with contextlib.suppress(_Undo), create_parent_folder(path), name_path_in_errors(path, temporary):
+        temporary.touch()
+        temporary.unlink()
+        raise _Undo
+
+
+class _Undo(Exception):  # noqa: N818 (not an error: it makes create_parent_folder remove the folders that it created)
+    pass
