@@ -12,7 +12,7 @@ model = BagClassifier(epochs=12, batch_size=8, learning_rate=2e-3, random_state=
 bag = test[[int(test.labels.argmax())]]  # the first positive bag
 explanation = explain_bags(model, bag)
 trust = assess_trust(explanation.weights, bag.offsets)
-print(f"probability {explanation.probabilities[0, 1]:.3f}")
+print(f"probability {explanation.outputs[0, 1]:.3f}")
 print(f"effective number of instances: {trust.effective_number[0]:.1f} of {bag.n_instances}")
 for warning in trust.warnings[0]:
     print(warning)

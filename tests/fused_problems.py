@@ -11,7 +11,7 @@ from bagwise.nn.dropout import Dropout, StreamPosition, set_stream_position
 from bagwise.nn.encoders import mlp
 from bagwise.nn.pooling.base import PoolingSettings
 from bagwise.nn.preprocessing import Preprocessing, fit_scaling
-from bagwise.targets.likelihoods import make_likelihood
+from bagwise.targets.class_likelihoods import make_likelihood
 from bagwise.training.batches import TrainingTask
 from bagwise.training.engines.base import TrainingProblem
 from bagwise.training.settings import TrainingSettings

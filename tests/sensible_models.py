@@ -8,7 +8,7 @@ import torch
 from bagwise.nn.bag_model import build_bag_model
 from bagwise.nn.pooling.base import PoolingSettings, ProbabilityPooling
 from bagwise.nn.pooling.registry import POOLINGS
-from bagwise.targets.likelihoods import Bernoulli, Categorical
+from bagwise.targets.class_likelihoods import Bernoulli, Categorical
 
 LIKELIHOODS = {"bernoulli": Bernoulli(), "categorical": Categorical(3)}
 ALL = list(product(POOLINGS, ("embedding", "instance"), LIKELIHOODS))

@@ -6,7 +6,7 @@ import pytest
 from bagwise.cli.options import PARAMETERS, PYTHON_NAMES, choose_workers, gather_parameters, read_methods, read_options
 from bagwise.cli.train import train
 from bagwise.errors import InputError
-from bagwise.estimators.network import BagClassifier
+from bagwise.estimators.bag_classifier import BagClassifier
 from bagwise.estimators.registry import METHODS
 from bagwise.parallel.dask_cluster import DaskCluster
 from command_line import bagwise

@@ -7,7 +7,7 @@ from PIL import Image
 
 from bagwise.bags.folder import save_bags
 from bagwise.data.datasets.registry import load_dataset
-from bagwise.estimators.network import BagClassifier
+from bagwise.estimators.bag_classifier import BagClassifier
 from command_line import QUICK, bagwise, read_error, run_rejected
 
 

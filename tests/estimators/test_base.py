@@ -3,7 +3,7 @@ import pytest
 
 from bagwise.bags.bags import Bags
 from bagwise.errors import InputError
-from bagwise.estimators.network import BagClassifier
+from bagwise.estimators.bag_classifier import BagClassifier
 
 BAGS = [np.random.default_rng(0).normal(size=(size, 3)) for size in (2, 1, 4, 3, 2, 5)]
 LABELS = ["no", "yes", "no", "yes", "yes", "no"]

@@ -6,16 +6,17 @@ from scipy.special import expit
 from bagwise.errors import InputError
 from bagwise.estimators.calibration import (
     Adjustment,
+    check_adjustment,
     check_folds,
-    check_threshold,
     compute_held_out_scores,
     fit_slope,
     learn_adjustment,
     restore_adjustment,
 )
+from bagwise.targets.class_likelihoods import Bernoulli, Categorical
 from bagwise.targets.classes import ClassTarget
-from bagwise.targets.likelihoods import Bernoulli, Categorical
 
+TWO_CLASSES = ClassTarget.unnamed(2)
 GENERATOR = np.random.default_rng(0)
 TARGETS = np.array([0, 0, 0, 0, 1, 1, 1, 1, 1, 0])
 POSITIVE = np.array([0.01, 0.1, 0.35, 0.04, 0.3, 0.45, 0.6, 0.99, 0.41, 0.97])
@@ -101,7 +102,7 @@ def test_apply_returns_the_probabilities_unchanged_by_default():
 
 
 def test_learn_adjustment_finds_the_temperature_of_maximum_likelihood():
-    found = learn_adjustment(PROBABILITIES, TARGETS, temperature=True, threshold=False)
+    found = learn_adjustment(TWO_CLASSES, PROBABILITIES, TARGETS, temperature=True, threshold=False)
     assert found.threshold == 0.5
 
     def compute_loss(temperature):
@@ -115,7 +116,7 @@ def test_learn_adjustment_finds_the_temperature_of_maximum_likelihood():
 
 
 def test_learn_adjustment_finds_the_threshold_of_maximum_recall_plus_specificity():
-    found = learn_adjustment(PROBABILITIES, TARGETS, temperature=False, threshold=True)
+    found = learn_adjustment(TWO_CLASSES, PROBABILITIES, TARGETS, temperature=False, threshold=True)
     assert found.temperature == 1.0
 
     def compute_quality(threshold):
@@ -127,29 +128,29 @@ def test_learn_adjustment_finds_the_threshold_of_maximum_recall_plus_specificity
 
 
 def test_learn_adjustment_finds_the_threshold_of_the_rescaled_probabilities():
-    both = learn_adjustment(PROBABILITIES, TARGETS, temperature=True, threshold=True)
+    both = learn_adjustment(TWO_CLASSES, PROBABILITIES, TARGETS, temperature=True, threshold=True)
     tempered = Adjustment(both.temperature).apply(PROBABILITIES)
-    alone = learn_adjustment(tempered, TARGETS, temperature=False, threshold=True)
+    alone = learn_adjustment(TWO_CLASSES, tempered, TARGETS, temperature=False, threshold=True)
     assert both.threshold == alone.threshold
 
 
 def test_learn_adjustment_chooses_the_optimal_threshold_nearest_to_one_half():
     positive = np.array([0.1, 0.2, 0.8, 0.9])
     probabilities = np.stack([1 - positive, positive], axis=1)
-    found = learn_adjustment(probabilities, np.array([0, 0, 1, 1]), temperature=False, threshold=True)
+    found = learn_adjustment(TWO_CLASSES, probabilities, np.array([0, 0, 1, 1]), temperature=False, threshold=True)
     assert found.threshold == 0.5
 
 
 @pytest.mark.parametrize("targets", [np.zeros(10, int), np.ones(10, int)], ids=["negative", "positive"])
 def test_learn_adjustment_keeps_one_half_if_there_is_only_one_class(targets):
-    assert learn_adjustment(PROBABILITIES, targets, temperature=False, threshold=True).threshold == 0.5
+    assert learn_adjustment(TWO_CLASSES, PROBABILITIES, targets, temperature=False, threshold=True).threshold == 0.5
 
 
-def test_check_threshold_rejects_more_than_two_classes():
-    check_threshold(False, ClassTarget.unnamed(3))
-    check_threshold(True, ClassTarget.unnamed(2))
+def test_check_adjustment_rejects_more_than_two_classes():
+    check_adjustment(True, False, ClassTarget.unnamed(3))
+    check_adjustment(False, True, ClassTarget.unnamed(2))
     with pytest.raises(InputError, match="a threshold decides between two classes, but y has the classes 0, 1, 2"):
-        check_threshold(True, ClassTarget.unnamed(3))
+        check_adjustment(False, True, ClassTarget.unnamed(3))
 
 
 def test_restore_adjustment_inverts_saving():

@@ -109,7 +109,7 @@ def test_weigh_returns_weights_that_sum_to_one_in_each_bag(fitted):
 
 def test_predict_with_weights_returns_probabilities_and_weights(fitted):
     predictions = fitted.predict_with_weights(NEEDLES)
-    np.testing.assert_allclose(predictions.probabilities, fitted.predict_proba(NEEDLES), rtol=1e-12)
+    np.testing.assert_allclose(predictions.outputs, fitted.predict_proba(NEEDLES), rtol=1e-12)
     np.testing.assert_allclose(predictions.weights, fitted.weigh(NEEDLES), rtol=1e-12)
 
 

@@ -15,7 +15,7 @@ from torch import nn
 from bagwise.bags.bags import Bags
 from bagwise.data.datasets.registry import load_dataset
 from bagwise.errors import InputError
-from bagwise.estimators.network import BagClassifier
+from bagwise.estimators.bag_classifier import BagClassifier
 from bagwise.estimators.training_tasks import LabelledBags
 from bagwise.io import read_json, write_json, write_manifest
 from bagwise.nn.pooling.attention import Attention

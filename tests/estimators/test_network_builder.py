@@ -4,12 +4,12 @@ import torch
 from torch import nn
 
 from bagwise.data.datasets.registry import load_dataset
-from bagwise.estimators.network import BagClassifier
+from bagwise.estimators.bag_classifier import BagClassifier
 from bagwise.estimators.network_builder import build_network, make_blank_bags
 from bagwise.nn.augmentation import HistologyAugmentation
 from bagwise.nn.pooling.attention import Attention
 from bagwise.nn.preprocessing import Preprocessing
-from bagwise.targets.likelihoods import Bernoulli
+from bagwise.targets.class_likelihoods import Bernoulli
 
 NEEDLES = load_dataset("needles", n_bags=10)
 

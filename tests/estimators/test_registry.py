@@ -2,8 +2,8 @@ import pytest
 
 from bagwise.data.datasets.registry import load_dataset
 from bagwise.errors import InputError
+from bagwise.estimators.bag_classifier import BagClassifier
 from bagwise.estimators.classical.mi_svm import MISVM, MiSVM
-from bagwise.estimators.network import BagClassifier
 from bagwise.estimators.registry import METHODS, PRESETS, build_method, get_preset, resolve_method_name
 
 

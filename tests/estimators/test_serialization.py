@@ -16,9 +16,9 @@ from torch import nn
 from bagwise.bags.folder import save_bags
 from bagwise.data.datasets.registry import load_dataset
 from bagwise.errors import InputError
+from bagwise.estimators.bag_classifier import BagClassifier
 from bagwise.estimators.base import BagEstimator
 from bagwise.estimators.classical.pooled import PooledClassifier
-from bagwise.estimators.network import BagClassifier
 from bagwise.estimators.serialization import from_plain, load_parameters, restore_attributes, to_plain
 from bagwise.nn.pooling.maximum import LogSumExp, Max
 from bagwise.nn.pooling.registry import POOLINGS

@@ -3,12 +3,11 @@ import pytest
 
 from bagwise.data.datasets.registry import load_dataset
 from bagwise.errors import InputError
-from bagwise.estimators.network import BagClassifier
+from bagwise.estimators.bag_classifier import BagClassifier
 from bagwise.estimators.training_tasks import (
     LabelledBags,
     TrainingPlan,
     check_network_parameters,
-    compute_class_weights,
     describe_fit,
     make_tasks,
     make_training_settings,
@@ -16,16 +15,15 @@ from bagwise.estimators.training_tasks import (
 )
 from bagwise.targets.classes import ClassTarget
 from contexts import AddedMean
-from unchecked import unchecked
 
 NEEDLES = load_dataset("needles", n_bags=40)
-CLASSES = np.array(["no", "yes"])
+TARGET = ClassTarget(np.array(["no", "yes"]))
 KNOWN = LabelledBags(NEEDLES, np.array([0] * 30 + [1] * 10))
 
 
 def make_plan(estimator, bags=NEEDLES):
     estimator.seed_, estimator.engine_ = 0, "torch"
-    training, validation = make_tasks(LabelledBags(bags, KNOWN.targets[: len(bags)]), None, CLASSES, None)
+    training, validation = make_tasks(LabelledBags(bags, KNOWN.targets[: len(bags)]), None, TARGET, None)
     return TrainingPlan(make_training_settings(estimator), training, validation)
 
 
@@ -71,33 +69,20 @@ def test_make_training_settings_copies_every_setting_from_the_estimator():
 
 
 def test_split_validation_holds_out_bags_of_every_class_and_keeps_all_bags():
-    training, validation = split_validation(KNOWN, 0.2, seed=3)
+    training, validation = split_validation(KNOWN, TARGET, 0.2, seed=3)
     assert np.bincount(validation.targets).tolist() == [6, 2]
     assert sorted([*training.bags.names, *validation.bags.names]) == sorted(NEEDLES.names)
-    assert split_validation(KNOWN, 0.2, seed=3)[1].bags.names.tolist() == validation.bags.names.tolist()
+    assert split_validation(KNOWN, TARGET, 0.2, seed=3)[1].bags.names.tolist() == validation.bags.names.tolist()
 
 
 def test_make_tasks_computes_class_weights_from_the_training_bags():
     training_bags = LabelledBags(NEEDLES[:32], KNOWN.targets[:32])
     validation_bags = LabelledBags(NEEDLES[32:], KNOWN.targets[32:])
-    training, validation = make_tasks(training_bags, validation_bags, CLASSES, "balanced")
+    training, validation = make_tasks(training_bags, validation_bags, TARGET, "balanced")
     expected = np.array([32 / (2 * 30), 32 / (2 * 2)], dtype=np.float32)
     np.testing.assert_array_equal(training.importance, expected[training_bags.targets])
     np.testing.assert_array_equal(validation.importance, expected[validation_bags.targets])
-    assert make_tasks(training_bags, None, CLASSES, None)[1] is None
-
-
-def test_compute_class_weights_balances_the_classes_and_keeps_the_mean_at_one():
-    weights = compute_class_weights(KNOWN.targets, CLASSES, "balanced")[KNOWN.targets]
-    assert weights[KNOWN.targets == 1].sum() == pytest.approx(weights[KNOWN.targets == 0].sum())
-    assert weights.mean() == pytest.approx(1.0)
-
-
-def test_compute_class_weights_accepts_factors_and_rejects_other_values_by_name():
-    assert compute_class_weights(KNOWN.targets, CLASSES, {"no": 1.0, "yes": 3.0}).tolist() == [1.0, 3.0]
-    for wrong in ("heavy", 3):
-        with unchecked(), pytest.raises(InputError, match=r"class_weight: .*; it must be None, 'balanced', or a dict"):
-            compute_class_weights(KNOWN.targets, CLASSES, wrong)
+    assert make_tasks(training_bags, None, TARGET, None)[1] is None
 
 
 @pytest.mark.parametrize(

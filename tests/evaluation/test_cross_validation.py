@@ -5,9 +5,9 @@ import pytest
 
 from bagwise.data.datasets.registry import load_dataset
 from bagwise.errors import InputError
+from bagwise.estimators.bag_classifier import BagClassifier
 from bagwise.estimators.classical.pooled import PooledClassifier
 from bagwise.estimators.meta.adjusted import Adjusted
-from bagwise.estimators.network import BagClassifier
 from bagwise.evaluation.cross_validation import evaluate_split, get_metric_values, get_test_share, summarise_units
 from bagwise.evaluation.protocol import Split, make_repeated_folds
 from bagwise.targets.classes import ClassTarget

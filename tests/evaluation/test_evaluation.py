@@ -3,7 +3,7 @@ import pytest
 
 from bagwise.data.datasets.registry import load_dataset
 from bagwise.errors import InputError
-from bagwise.estimators.network import BagClassifier
+from bagwise.estimators.bag_classifier import BagClassifier
 from bagwise.evaluation.evaluation import evaluate, group_predictions
 from bagwise.targets.classes import ClassTarget
 
@@ -18,10 +18,10 @@ NEEDLES = load_dataset("needles", n_bags=30)
 def test_evaluate_returns_the_predictions_of_the_model_and_their_metrics():
     model = BagClassifier(epochs=2, random_state=0).fit(NEEDLES, NEEDLES.labels)
     evaluation = evaluate(model, NEEDLES, NEEDLES.labels)
-    np.testing.assert_array_equal(evaluation.probabilities, model.predict_proba(NEEDLES))
+    np.testing.assert_array_equal(evaluation.outputs, model.predict_proba(NEEDLES))
     np.testing.assert_array_equal(evaluation.weights, model.weigh(NEEDLES))
     values = {name: entry["value"] for name, entry in evaluation.metrics["bags"].items()}
-    assert values == compute_bag_metrics(NEEDLES.labels, evaluation.probabilities)
+    assert values == compute_bag_metrics(NEEDLES.labels, evaluation.outputs)
     for entry in evaluation.metrics["bags"].values():
         assert entry["interval"][0] <= entry["value"] + 1e-9
         assert entry["value"] - 1e-9 <= entry["interval"][1]
@@ -68,4 +68,4 @@ def test_group_predictions_have_no_targets_if_a_group_has_several_classes():
 def test_group_predictions_do_not_need_targets():
     found = group_predictions(None, np.array([[0.9, 0.1], [0.3, 0.7], [0.8, 0.2]]), np.array(["a", "a", "b"]))
     assert found.targets is None
-    np.testing.assert_allclose(found.probabilities, [[0.6, 0.4], [0.8, 0.2]])
+    np.testing.assert_allclose(found.outputs, [[0.6, 0.4], [0.8, 0.2]])

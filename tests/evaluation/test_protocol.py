@@ -5,7 +5,7 @@ from bagwise.data.datasets.registry import load_dataset
 from bagwise.errors import InputError
 from bagwise.evaluation.protocol import (
     Split,
-    check_split_classes,
+    check_split_strata,
     check_splits,
     make_repeated_folds,
     make_repeated_hold_out,
@@ -85,8 +85,8 @@ def test_check_splits_rejects_shared_bags_shared_groups_and_empty_parts():
         check_splits([Split(0, 0, rows, rows[:0])], None)
 
 
-def test_check_split_classes_rejects_a_class_without_training_bags():
+def test_check_split_strata_rejects_a_class_without_training_bags():
     labels = np.array(["a", "b", "c", "a", "b", "c"])
-    check_split_classes(Split(0, 0, np.array([0, 1, 2]), np.array([3, 4, 5])), labels)
+    check_split_strata(Split(0, 0, np.array([0, 1, 2]), np.array([3, 4, 5])), labels)
     with pytest.raises(InputError, match="repeat 0, fold 1 has no training bag of class 'a'"):
-        check_split_classes(Split(0, 1, np.array([1, 2, 4]), np.array([0, 3])), labels)
+        check_split_strata(Split(0, 1, np.array([1, 2, 4]), np.array([0, 3])), labels)

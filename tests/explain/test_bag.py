@@ -38,7 +38,7 @@ def write(folder, open_run, bag, settings, background=None):
 
 def test_write_explanation_of_an_image_writes_every_file(open_run, reference, tmp_path):
     settings = ExplanationSettings(
-        layer="contribution", class_number=0, style=MapStyle(scale="raw", threshold=0.3), top=3, beside=reference
+        layer="contribution", output_number=0, style=MapStyle(scale="raw", threshold=0.3), top=3, beside=reference
     )
     with open_bag_background(open_run.run, open_run.run.predictions[1]["bag"]) as background:
         names = write(tmp_path / "out", open_run, 1, settings, background)
@@ -56,7 +56,7 @@ def test_write_explanation_has_the_values_of_the_run_and_of_explain_bags(open_ru
     write(tmp_path / "out", open_run, 2, ExplanationSettings())
     content = json.loads((tmp_path / "out" / "explanation.json").read_text())
     row, explanation = open_run.run.predictions[2], explain_bags(open_run.model, open_run.bag(2))
-    assert content["probabilities"] == {label: row[f"probability {label}"] for label in open_run.run.classes}
+    assert content["probabilities"] == {label: row[f"probability {label}"] for label in open_run.run.target.names}
     contributions = np.load(tmp_path / "out" / "contributions.npy")
     np.testing.assert_array_equal(contributions, explanation.contributions)
     expected = np.array(list(content["scores"].values())) - list(content["baseline"].values())
@@ -73,7 +73,7 @@ def test_write_explanation_names_the_class_that_the_reference_model_lacks(open_r
     bag = open_run.run.predictions[0]["bag"]
     with (
         open_bag_background(open_run.run, bag) as background,
-        pytest.raises(InputError, match="reference model 'digits' has no class light; its classes are 0, 1"),
+        pytest.raises(InputError, match=r"reference model 'digits' predicts the classes 0, 1, not (dark|light)"),
     ):
         write(tmp_path / "out", open_run, 0, ExplanationSettings(beside=other), background)
     assert not (tmp_path / "out").exists()
@@ -88,7 +88,7 @@ def test_write_explanation_of_a_bag_without_positions_has_no_map(digits_run, tmp
 
 
 def test_write_explanation_deletion_area_is_at_most_the_insertion_area(open_run, tmp_path):
-    write(tmp_path / "out", open_run, 0, ExplanationSettings(class_number=1))
+    write(tmp_path / "out", open_run, 0, ExplanationSettings(output_number=1))
     content = json.loads((tmp_path / "out" / "explanation.json").read_text())
     assert 0 < content["deletion_area"] < 1
     assert content["deletion_area"] <= content["insertion_area"]

@@ -23,6 +23,7 @@ from bagwise.explain.heatmaps.scales import apply_scale
 from bagwise.explain.layers import BagLayers
 from bagwise.runs.open_run import OpenRun
 from bagwise.runs.run import Run
+from bagwise.targets.classes import ClassTarget
 
 
 def test_make_instance_rows_round_trip_to_the_same_bits(image_runs):
@@ -32,7 +33,7 @@ def test_make_instance_rows_round_trip_to_the_same_bits(image_runs):
     expected = explain_bags(BagEstimator.load(run.folder / "model"), bags[[1]])
     weights = run.weights[run.offsets[1] : run.offsets[2]]
     np.testing.assert_array_equal([float(row["weight"]) for row in rows], weights.astype(float))
-    for number, label in enumerate(run.classes):
+    for number, label in enumerate(output.title for output in run.target.outputs):
         found = [float(row[f"contribution {label}"]) for row in rows]
         np.testing.assert_array_equal(found, expected.contributions[:, number])
     np.testing.assert_array_equal([(row["x"], row["y"]) for row in rows], bags[[1]].positions)
@@ -72,7 +73,9 @@ def test_tiles_to_geojson_rejects_bags_without_positions(digits_run):
 def test_regions_to_geojson_covers_exactly_the_tiles_above_the_threshold(open_run, tmp_path):
     layers = BagLayers(open_run)
     (tmp_path / "regions.geojson").write_text(
-        json.dumps(regions_to_geojson(open_run, layers, 0, layer="weight", class_number=1, scale="rank", threshold=0.6))
+        json.dumps(
+            regions_to_geojson(open_run, layers, 0, layer="weight", output_number=1, scale="rank", threshold=0.6)
+        )
     )
     features = read_geojson(tmp_path / "regions.geojson")
     kept = apply_scale(layers.weights(0), "rank").values >= 0.6
@@ -81,6 +84,7 @@ def test_regions_to_geojson_covers_exactly_the_tiles_above_the_threshold(open_ru
     assert total == pytest.approx(float(layers.weights(0)[kept].sum()), rel=1e-6)
 
 
+OUTPUT = ClassTarget.unnamed(2).outputs[1]
 CURVES = DeletionCurves(
     shares=np.array([0, 0.5, 1]),
     deletion=np.array([0.9, 0.4, 0.5]),
@@ -121,7 +125,7 @@ def test_save_strip_limits_the_number_of_instances(tmp_path):
 
 @pytest.mark.parametrize("title", ["plain", "with $dollars$ and <tags>"])
 def test_save_curves_and_save_panels_write_pictures_on_white(tmp_path, title):
-    assert (read_pixels(save_curves(tmp_path / "curves.png", CURVES, title))[0] == 255).all()
+    assert (read_pixels(save_curves(tmp_path / "curves.png", CURVES, OUTPUT, title))[0] == 255).all()
     panels = {"(a)": np.zeros((4, 4, 3), np.uint8), "(b)": np.full((4, 4, 3), 200, np.uint8)}
     found = read_pixels(save_panels(tmp_path / "panels.png", panels, title))
     assert (found == 200).all(axis=2).sum() > 10_000

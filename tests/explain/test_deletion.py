@@ -4,8 +4,8 @@ import pytest
 from bagwise.bags.bags import Bags
 from bagwise.data.datasets.registry import load_dataset
 from bagwise.errors import InputError
+from bagwise.estimators.bag_classifier import BagClassifier
 from bagwise.estimators.classical.mi_kernel import MIKernel
-from bagwise.estimators.network import BagClassifier
 from bagwise.explain import deletion
 from bagwise.explain.deletion import compute_deletion_curves, make_estimator_scorer, predict_subsets
 from bagwise.explain.explanation import explain_bags
@@ -29,7 +29,7 @@ def predict_positive(rows):
 
 def test_compute_deletion_curves_are_predictions_of_the_remaining_and_added_instances():
     order = np.random.default_rng(0).permutation(POSITIVE_BAG.n_instances)
-    curve = compute_deletion_curves(NETWORK, POSITIVE_BAG, order, class_number=1, points=4)
+    curve = compute_deletion_curves(NETWORK, POSITIVE_BAG, order, output_number=1, points=4)
     counts = (curve.shares * len(order)).round().astype(int)
     assert (counts[0], counts[-1], len(counts)) == (0, len(order), 5)
     remaining = [predict_positive(order[count:]) for count in counts[:-1]]
@@ -39,7 +39,7 @@ def test_compute_deletion_curves_are_predictions_of_the_remaining_and_added_inst
 
 
 def test_compute_deletion_curves_areas_are_those_under_the_curves():
-    curve = compute_deletion_curves(NETWORK, POSITIVE_BAG, np.arange(POSITIVE_BAG.n_instances), class_number=1)
+    curve = compute_deletion_curves(NETWORK, POSITIVE_BAG, np.arange(POSITIVE_BAG.n_instances), output_number=1)
     for heights, area in ((curve.deletion, curve.deletion_area), (curve.insertion, curve.insertion_area)):
         fine = np.linspace(0, 1, 100_001)
         np.testing.assert_allclose(area, np.interp(fine, curve.shares, heights).mean(), atol=1e-4)
@@ -47,14 +47,14 @@ def test_compute_deletion_curves_areas_are_those_under_the_curves():
 
 def test_compute_deletion_curves_of_a_small_bag_has_one_step_per_instance():
     curve = compute_deletion_curves(
-        NETWORK, POSITIVE_BAG, np.arange(POSITIVE_BAG.n_instances), class_number=1, points=1000
+        NETWORK, POSITIVE_BAG, np.arange(POSITIVE_BAG.n_instances), output_number=1, points=1000
     )
     np.testing.assert_allclose(curve.shares, np.arange(POSITIVE_BAG.n_instances + 1) / POSITIVE_BAG.n_instances)
 
 
 def test_compute_deletion_curves_of_one_instance_connect_its_prediction_and_even_odds():
     single = Bags.from_list([POSITIVE_BAG.instances[:1]])
-    curve = compute_deletion_curves(NETWORK, single, np.array([0]), class_number=0)
+    curve = compute_deletion_curves(NETWORK, single, np.array([0]), output_number=0)
     expected = NETWORK.predict_proba(single)[0, 0]
     np.testing.assert_allclose(curve.deletion, [expected, 0.5], rtol=1e-5)
     np.testing.assert_allclose(curve.insertion, [0.5, expected], rtol=1e-5)
@@ -62,7 +62,7 @@ def test_compute_deletion_curves_of_one_instance_connect_its_prediction_and_even
 
 def test_compute_deletion_curves_by_contribution_are_steeper_than_in_reverse():
     explanation = explain_bags(NETWORK, POSITIVE_BAG)
-    assert explanation.probabilities[0, 1] > 0.8  # otherwise the contributions are small
+    assert explanation.outputs[0, 1] > 0.8  # otherwise the contributions are small
     best_first = np.argsort(-explanation.contributions[:, 1])
     good, bad = (compute_deletion_curves(NETWORK, POSITIVE_BAG, order, 1) for order in (best_first, best_first[::-1]))
     assert good.deletion_area < bad.deletion_area
@@ -74,12 +74,12 @@ def test_compute_deletion_curves_by_contribution_are_steeper_than_in_reverse():
 )
 def test_compute_deletion_curves_rejects_an_order_that_is_no_permutation(order):
     with pytest.raises(InputError, match=r"each of the \d+ rows of bag '.*' exactly once, e\.g\. np\.argsort"):
-        compute_deletion_curves(NETWORK, POSITIVE_BAG, np.array(order), class_number=1)
+        compute_deletion_curves(NETWORK, POSITIVE_BAG, np.array(order), output_number=1)
 
 
 def test_compute_deletion_curves_rejects_several_bags():
     with pytest.raises(InputError, match=r"need exactly one bag, got 2; select one, e\.g\. bags\[\[0\]\]"):
-        compute_deletion_curves(NETWORK, MORE_NEEDLES[:2], np.arange(3), class_number=1)
+        compute_deletion_curves(NETWORK, MORE_NEEDLES[:2], np.arange(3), output_number=1)
 
 
 @pytest.mark.parametrize("limit", [1, 4, 1000])
@@ -94,7 +94,7 @@ def test_predict_subsets_limits_the_rows_predicted_at_once(monkeypatch):
     calls = []
 
     class CountingEstimator:
-        def predict_proba(self, bags):
+        def predict_outputs(self, bags):
             calls.append((len(bags), bags.n_instances))
             return np.full((len(bags), 2), 0.5)
 

@@ -9,13 +9,13 @@ import pytest
 from bagwise.bags.bags import Bags
 from bagwise.data.datasets.registry import load_dataset
 from bagwise.errors import InputError
+from bagwise.estimators.bag_classifier import BagClassifier
 from bagwise.estimators.classical.mi_kernel import MIKernel
 from bagwise.estimators.classical.pooled import PooledClassifier
 from bagwise.estimators.meta.adjusted import Adjusted
 from bagwise.estimators.meta.committee import Committee
 from bagwise.estimators.meta.ensemble import Ensemble
 from bagwise.estimators.meta.selected import Selected
-from bagwise.estimators.network import BagClassifier
 from bagwise.explain.explanation import explain_bags
 from bagwise.nn.pooling.base import Pooling
 from bagwise.nn.pooling.linear import Mean
@@ -59,7 +59,7 @@ def test_explain_bags_of_an_ensemble_is_the_mean_over_members():
         expected = (getattr(members[0], name) + getattr(members[1], name)) / 2
         np.testing.assert_allclose(getattr(explanation, name), expected, rtol=1e-12)
     assert np.abs(members[0].contributions - members[1].contributions).max() > 1e-3
-    np.testing.assert_array_equal(explanation.probabilities, model.predict_proba(BAGS))
+    np.testing.assert_array_equal(explanation.outputs, model.predict_proba(BAGS))
 
 
 def test_explain_bags_of_a_committee_explains_each_member_by_its_own_method():
@@ -77,8 +77,8 @@ def test_explain_bags_of_an_adjusted_estimator_has_its_probabilities_and_the_wra
     model = Adjusted(network(), temperature=True, random_state=0).fit(NEEDLES, NEEDLES.labels)
     assert model.adjustment_.temperature != 1
     explanation, wrapped = explain_bags(model, BAGS), explain_bags(model.model_, BAGS)
-    np.testing.assert_array_equal(explanation.probabilities, model.predict_with_weights(BAGS).probabilities)
-    assert np.abs(explanation.probabilities - wrapped.probabilities).max() > 1e-4
+    np.testing.assert_array_equal(explanation.outputs, model.predict_with_weights(BAGS).outputs)
+    assert np.abs(explanation.outputs - wrapped.outputs).max() > 1e-4
     np.testing.assert_array_equal(explanation.contributions, wrapped.contributions)
     np.testing.assert_array_equal(explanation.scores, wrapped.scores)
 
@@ -128,7 +128,7 @@ def test_explain_bags_of_several_classes_has_centred_contributions_that_sum_to_t
     np.testing.assert_allclose(sum_contributions(explanation, BAGS), explanation.scores, rtol=1e-9, atol=1e-12)
     exponentials = np.exp(explanation.scores)
     expected = exponentials / exponentials.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(explanation.probabilities, expected, atol=1e-5)
+    np.testing.assert_allclose(explanation.outputs, expected, atol=1e-5)
 
 
 @pytest.mark.parametrize("orders", [0, -1])
@@ -142,7 +142,7 @@ def test_explain_bags_accepts_a_list_of_arrays():
     model = network().fit(NEEDLES, NEEDLES.labels)
     explanation = explain_bags(model, list(BAGS))
     np.testing.assert_array_equal(explanation.contributions, explain_bags(model, BAGS).contributions)
-    assert explanation.classes.tolist() == [0, 1]
+    assert explanation.names == ("0", "1")
 
 
 def fit_with_context(kind, **parameters):

@@ -5,9 +5,9 @@ import pytest
 
 from bagwise.bags.bags import Bags
 from bagwise.data.datasets.registry import load_dataset
+from bagwise.estimators.bag_classifier import BagClassifier
 from bagwise.estimators.classical.majority import MajorityClassifier
 from bagwise.estimators.classical.minimax_kernel import MinimaxKernel
-from bagwise.estimators.network import BagClassifier
 from bagwise.estimators.registry import METHODS, build_method
 from bagwise.explain.explanation import explain_bags
 
@@ -58,9 +58,9 @@ def test_explain_bags_scores_are_log_odds_or_their_mean_over_members(fitted, exp
 
 def test_explain_bags_probabilities_and_weights_are_bit_identical_to_the_prediction(fitted, explanation):
     predicted = fitted.predict_with_weights(BAGS)
-    np.testing.assert_array_equal(explanation.probabilities, predicted.probabilities)
+    np.testing.assert_array_equal(explanation.outputs, predicted.outputs)
     np.testing.assert_array_equal(explanation.weights, predicted.weights)
-    np.testing.assert_array_equal(explanation.classes, fitted.classes_)
+    assert list(explanation.names) == [str(label) for label in fitted.classes_]
 
 
 def test_explain_bags_of_single_instances_gives_them_all_weight_and_the_whole_score(fitted):

@@ -107,12 +107,12 @@ def test_bag_layers_probabilities_are_those_of_single_instance_bags(run, layers)
     model, bag = BagEstimator.load(run.folder / "model"), run.test_bags()[1]
     for instance in (0, 5):
         expected = model.predict_proba(Bags.from_list([bag[[instance]]]))[0]
-        np.testing.assert_allclose(layers.probabilities(1)[instance], expected, rtol=1e-5)
+        np.testing.assert_allclose(layers.outputs(1)[instance], expected, rtol=1e-5)
 
 
 def test_make_map_layer_signs_contributions_and_gives_weights_no_class():
     values = np.array([0.2, 0.4])
     assert make_map_layer("contribution", -values, "yes").scale_values("raw").values.tolist() == [-0.5, -1.0]
     assert make_map_layer("weight", values, "yes").scale_values("paper").values.tolist() == [0.0, 1.0]
-    assert [make_map_layer(layer, values, "yes").class_name for layer in LAYERS] == [None, "yes", "yes"]
-    assert [make_map_layer(layer, values, "yes").signed for layer in LAYERS] == [False, True, False]
+    assert [make_map_layer(layer, values, "yes").output for layer in LAYERS] == [None, "yes", "yes", "yes"]
+    assert [make_map_layer(layer, values, "yes").signed for layer in LAYERS] == [False, True, False, False]

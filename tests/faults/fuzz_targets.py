@@ -23,11 +23,11 @@ from bagwise.data.formats.tables import read_table
 from bagwise.data.slides.bag_labels import read_bag_labels
 from bagwise.data.slides.image_bags import ImageTiling, load_image_bags, read_image
 from bagwise.data.slides.tile_files import read_tiles
+from bagwise.estimators.bag_classifier import BagClassifier
 from bagwise.estimators.base import BagEstimator
 from bagwise.estimators.classical.mi_kernel import MIKernel
 from bagwise.estimators.classical.pooled import PooledClassifier
 from bagwise.estimators.meta.adjusted import Adjusted
-from bagwise.estimators.network import BagClassifier
 from bagwise.evaluation.comparison.comparison_folder import Comparison
 from bagwise.evaluation.comparison.plan import make_plan
 from bagwise.evaluation.comparison.runner import compare_methods

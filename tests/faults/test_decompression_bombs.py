@@ -24,7 +24,7 @@ from pyarrow import csv, parquet
 from bagwise.bags.folder import save_bags
 from bagwise.data.datasets.registry import load_dataset
 from bagwise.data.formats.tables import read_table
-from bagwise.estimators.network import BagClassifier
+from bagwise.estimators.bag_classifier import BagClassifier
 from bagwise.io.json_files import read_json, write_json
 from data.formats.foreign import write_table
 from faults.memory_limit import ONE_ARENA, needs_linux

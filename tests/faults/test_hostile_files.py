@@ -24,9 +24,9 @@ from bagwise.data.formats.tables import read_table
 from bagwise.data.formats.tensors import read_tensor
 from bagwise.data.sources import open_source
 from bagwise.errors import InputError
+from bagwise.estimators.bag_classifier import BagClassifier
 from bagwise.estimators.base import BagEstimator
 from bagwise.estimators.classical.pooled import PooledClassifier
-from bagwise.estimators.network import BagClassifier
 from bagwise.io.numpy_files import read_npy, read_npz
 from bagwise.runs.run import Run
 from command_line import run_rejected

@@ -14,7 +14,7 @@ from bagwise.bags.bags import Bags
 from bagwise.bags.folder import save_bags
 from bagwise.data.datasets.registry import load_dataset
 from bagwise.errors import InputError
-from bagwise.estimators.network import BagClassifier
+from bagwise.estimators.bag_classifier import BagClassifier
 from bagwise.runs.execution import execute_run
 from bagwise.runs.run import Run
 from command_line import run_quietly, run_rejected

@@ -11,7 +11,7 @@ from bagwise.nn.pooling.attention import Attention, GatedAttention
 from bagwise.nn.pooling.base import PoolingSettings
 from bagwise.nn.pooling.linear import Mean, MeanProbability
 from bagwise.nn.pooling.maximum import Max
-from bagwise.targets.likelihoods import Bernoulli, Categorical
+from bagwise.targets.class_likelihoods import Bernoulli, Categorical
 
 SIZES = [3, 1, 4]
 OFFSETS = torch.tensor([0, 3, 4, 8])

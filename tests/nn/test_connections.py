@@ -7,11 +7,11 @@ from torch.nn import functional
 
 from bagwise.bags.bags import Bags
 from bagwise.errors import InputError
-from bagwise.estimators.network import BagClassifier
+from bagwise.estimators.bag_classifier import BagClassifier
 from bagwise.nn.bag_model import build_bag_model
 from bagwise.nn.connections import CONNECTIONS, DeepSupervision
 from bagwise.nn.pooling.base import PoolingSettings
-from bagwise.targets.likelihoods import Bernoulli, Categorical
+from bagwise.targets.class_likelihoods import Bernoulli, Categorical
 from bagwise.training.batches import bags_to_tensors
 
 RANDOM = np.random.default_rng(0)
@@ -50,16 +50,16 @@ def test_deep_supervision_adds_the_losses_of_the_layers_and_averages_their_proba
     likelihood = DeepSupervision.likelihood(single)
     model = build("deep supervision", likelihood)
     scores = model(*bags_to_tensors(BAGS, torch.device("cpu"))).scores
-    losses, probabilities = likelihood.loss(scores, TARGETS), likelihood.probabilities(scores)
+    losses, probabilities = likelihood.loss(scores, TARGETS), likelihood.outputs(scores)
     for bag, layers in enumerate(pool_layers(model)):
         heads = zip(model.head.classifiers, layers, strict=True)
         layer_scores = [head.weight @ layer + head.bias for head, layer in heads]
-        layer_probabilities = [single.probabilities(score[None])[0] for score in layer_scores]
+        layer_probabilities = [single.outputs(score[None])[0] for score in layer_scores]
         expected = sum(-torch.log(each[TARGETS[bag]]) for each in layer_probabilities)
         torch.testing.assert_close(losses[bag], expected)
         torch.testing.assert_close(probabilities[bag], sum(layer_probabilities) / 3)
     decisions = torch.as_tensor(likelihood.decisions(scores.detach().numpy()))
-    again = single.probabilities(decisions[:, None] if decisions.ndim == 1 else decisions)
+    again = single.outputs(decisions[:, None] if decisions.ndim == 1 else decisions)
     torch.testing.assert_close(again, probabilities.detach())
 
 

@@ -13,7 +13,7 @@ from bagwise.nn.pooling.attention import Attention
 from bagwise.nn.pooling.base import PoolingSettings
 from bagwise.nn.pooling.linear import Mean
 from bagwise.nn.pooling.maximum import Max
-from bagwise.targets.likelihoods import Bernoulli
+from bagwise.targets.class_likelihoods import Bernoulli
 from contexts import PerInstance, SelfAttention, every_context
 from unchecked import unchecked
 

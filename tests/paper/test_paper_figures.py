@@ -4,7 +4,7 @@ from PIL import Image
 
 from bagwise.bags.bags import Bags
 from bagwise.data.datasets.registry import load_dataset
-from bagwise.estimators.network import BagClassifier
+from bagwise.estimators.bag_classifier import BagClassifier
 from bagwise.explain.heatmaps.scales import rescale
 from bagwise.paper.paper_figures import (
     DIGIT_BAGS,

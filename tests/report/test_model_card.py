@@ -4,10 +4,13 @@ import numpy as np
 import pytest
 
 from bagwise.errors import InputError
-from bagwise.estimators.network import BagClassifier
+from bagwise.estimators.bag_classifier import BagClassifier
 from bagwise.io.manifest import find_damage, hash_file
 from bagwise.report import model_card
 from bagwise.report.model_card import export_run, make_card, render_card
+from bagwise.targets.classes import ClassTarget
+
+TARGET = ClassTarget.unnamed(2)
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +26,7 @@ def test_export_run_writes_the_model_its_card_and_a_manifest(digits_run, tmp_pat
     model = BagClassifier.load(tmp_path / "out" / "model")
     expected = [float(row["probability 1"]) for row in digits_run.predictions]
     np.testing.assert_array_equal(model.predict_proba(digits_run.test_bags())[:, 1], expected)
-    assert json.loads((tmp_path / "out" / "card.json").read_text())["classes"] == digits_run.classes
+    assert json.loads((tmp_path / "out" / "card.json").read_text())["classes"] == digits_run.target.names
 
 
 def test_export_run_leaves_no_folder_if_the_graph_fails(digits_run, tmp_path, monkeypatch):
@@ -89,7 +92,7 @@ def test_make_card_counts_groups_with_training_and_test_bags(digits_run, monkeyp
         "n_groups": 2,
         "n_groups_in_test_too": 1,
     }
-    page = render_card(card)
+    page = render_card(card, TARGET)
     assert "- trained on: 2 bags, 1 more for validation, of 2 groups (e.g. patients)" in page
     assert "**1 groups (e.g. patients) have both training and test bags: the metrics are too optimistic**" in page
 
@@ -97,11 +100,11 @@ def test_make_card_counts_groups_with_training_and_test_bags(digits_run, monkeyp
 def test_make_card_counts_bags_without_groups(card, digits_run):
     assert card["training"]["n_training_bags"] == len(digits_run.parts().training)
     assert card["training"]["n_groups_in_test_too"] is None
-    assert "too optimistic" not in render_card(card)
+    assert "too optimistic" not in render_card(card, TARGET)
 
 
 def test_render_card_has_every_metric_with_its_interval(card):
-    page = render_card(card)
+    page = render_card(card, TARGET)
     auc = card["test"]["metrics"]["auc"]
     assert f"| AUC | {auc['value']:.3f} | {auc['interval'][0]:.3f} – {auc['interval'][1]:.3f} |" in page
     assert page.count("\n| ") == len(card["test"]["metrics"]) + 2
@@ -111,21 +114,21 @@ def test_render_card_has_every_metric_with_its_interval(card):
 
 def test_render_card_shows_undefined_metrics_as_not_available(card):
     undefined = {"value": None, "interval": None}
-    page = render_card({**card, "test": {**card["test"], "metrics": {"auc": undefined}}})
+    page = render_card({**card, "test": {**card["test"], "metrics": {"auc": undefined}}}, TARGET)
     assert "| AUC | n/a | n/a |" in page
 
 
 def test_render_card_escapes_names(card):
-    page = render_card({**card, "name": "<img src=x>\n# [a](b) | c"})
+    page = render_card({**card, "name": "<img src=x>\n# [a](b) | c"}, TARGET)
     assert page.startswith(r"# \<img src=x\> # \[a\](b) \| c")
 
 
 def test_render_card_states_how_the_epoch_was_chosen(card):
     def render(**changes):
         network = {**card["model"]["network"], **changes}
-        return render_card({**card, "model": {**card["model"], "network": network}})
+        return render_card({**card, "model": {**card["model"], "network": network}}, TARGET)
 
-    assert "trained to the last epoch" in render_card(card)
+    assert "trained to the last epoch" in render_card(card, TARGET)
     assert "the epoch (7) was chosen on validation bags" in render(validated=True, best_epoch=7)
     assert "parameters averaged over the last 5 epochs" in render(averaged_epochs=5)
     assert "the last epoch;" not in render(averaged_epochs=5)
@@ -133,6 +136,6 @@ def test_render_card_states_how_the_epoch_was_chosen(card):
 
 def test_render_card_names_a_method_that_is_no_network(card):
     model = {"method": "MI-SVM", "reference": "Andrews et al. 2003", "network": None}
-    page = render_card({**card, "model": model})
+    page = render_card({**card, "model": model}, TARGET)
     assert "- model: MI-SVM (Andrews et al. 2003), seed 1" in page
     assert "epoch" not in page.split("## Use")[0]

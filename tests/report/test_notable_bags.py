@@ -25,7 +25,7 @@ def test_find_notable_bags_finds_the_extremes_of_each_kind(
     members.sort(key=lambda row: sign * float(row["probability 1"]))
     bags = get_bags(summary, kind)
     assert [bag["name"] for bag in bags] == [row["bag"] for row in members[:max_bags]]
-    assert [bag["probability"] for bag in bags] == [float(row["probability 1"]) for row in members[:max_bags]]
+    assert [bag["output"] for bag in bags] == [float(row["probability 1"]) for row in members[:max_bags]]
 
 
 def test_find_notable_bags_of_several_classes_finds_correct_and_wrong_predictions(three_classes_run, read_files):
@@ -34,7 +34,7 @@ def test_find_notable_bags_of_several_classes_finds_correct_and_wrong_prediction
     for kind, is_correct in (("correct", True), ("wrong", False)):
         members = [row for row in rows if (row["label"] == row["predicted"]) == is_correct]
         confidences = sorted((float(row[f"probability {row['predicted']}"]) for row in members), reverse=True)
-        assert [bag["probability"] for bag in get_bags(summary, kind)] == confidences[:4]
+        assert [bag["output"] for bag in get_bags(summary, kind)] == confidences[:4]
 
 
 def test_find_notable_bags_shows_the_heaviest_instances_with_truth_and_picture(digits_run, summary, read_files):

@@ -7,7 +7,10 @@ from sklearn.metrics import confusion_matrix, precision_recall_curve, roc_curve
 
 from bagwise.report.summary import compare_with_baselines, find_best_epoch, summarise_run
 from bagwise.runs.run import Run
+from bagwise.targets.classes import ClassTarget
 from resealing import reseal
+
+TARGET = ClassTarget.unnamed(2)
 
 
 def test_summarise_run_returns_plain_json(summary, three_classes_run):
@@ -26,7 +29,7 @@ def test_summarise_run_has_the_numbers_of_the_files(digits_run, summary, read_fi
     assert summary["key_instances"] == metrics["instances"]
     assert metadata["n_bags"] == len(rows) == metrics["n_bags"]
     assert metadata["n_instances"] == len(weights)
-    assert metadata["n_bags_by_class"] == [sum(row["label"] == name for row in rows) for name in ("0", "1")]
+    assert metadata["label_counts"] == {name: sum(row["label"] == name for row in rows) for name in ("0", "1")}
     assert summary["intervals"] == {"level": 0.95, "resamples": 1000, "by": "bag"}
     assert summary["history"]["loss"] == [row["loss"] for row in digits_run.history]
     assert summary["parameters"] == json.loads((digits_run.folder / "parameters.json").read_text())
@@ -52,7 +55,7 @@ def test_summarise_run_counts_every_bag(digits_run, summary, read_files):
     labels, predicted = ([row[column] for row in rows] for column in ("label", "predicted"))
     assert summary["confusion"] == confusion_matrix(labels, predicted).tolist()
     histogram = summary["probabilities"]["counts"]
-    assert [sum(counts) for counts in histogram.values()] == summary["metadata"]["n_bags_by_class"]
+    assert [sum(counts) for counts in histogram.values()] == list(summary["metadata"]["label_counts"].values())
     bins = {name: np.array(values) for name, values in summary["calibration"].items()}
     error = (np.abs(bins["confidence"] - bins["accuracy"]) * bins["n_bags"]).sum() / len(rows)
     assert error == pytest.approx(metrics["bags"]["calibration_error"]["value"])
@@ -88,13 +91,13 @@ def test_compare_with_baselines_names_those_that_the_model_does_not_beat():
         return {"auc": {"value": auc}, "log_loss": {"value": log_loss}}
 
     baselines = {"majority": {"auc": 0.5, "log_loss": 0.69}, "extra trees": {"auc": 0.8, "log_loss": 0.4}}
-    assert compare_with_baselines(make_metrics(0.9, 0.5), baselines) == []
-    (note,) = compare_with_baselines(make_metrics(0.9, 0.7), baselines)
+    assert compare_with_baselines(TARGET, make_metrics(0.9, 0.5), baselines) == []
+    (note,) = compare_with_baselines(TARGET, make_metrics(0.9, 0.7), baselines)
     assert "“majority”" in note
-    assert "log loss 0.700, baseline 0.690" in note
-    (note,) = compare_with_baselines(make_metrics(0.8, 0.3), baselines)
+    assert "Log loss 0.700, baseline 0.690" in note
+    (note,) = compare_with_baselines(TARGET, make_metrics(0.8, 0.3), baselines)
     assert "“extra trees” on these test bags: AUC 0.800, baseline 0.800" in note
-    assert compare_with_baselines(make_metrics(None, 0.3), baselines) == []
+    assert compare_with_baselines(TARGET, make_metrics(None, 0.3), baselines) == []
 
 
 def test_find_best_epoch_finds_the_first_lowest_validation_error_and_loss():

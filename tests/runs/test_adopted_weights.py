@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from bagwise.errors import InputError
-from bagwise.estimators.network import BagClassifier
+from bagwise.estimators.bag_classifier import BagClassifier
 from bagwise.runs.adopted_weights import StateDict, adopt_weights, make_two_class_head
 from runs.formulas import clam, clam_layers, digit_layers, digits, layer, named
 

@@ -17,7 +17,7 @@ from safetensors.numpy import load_file
 from bagwise.bags.folder import save_bags
 from bagwise.data.datasets.registry import load_dataset
 from bagwise.errors import InputError
-from bagwise.estimators.network import BagClassifier
+from bagwise.estimators.bag_classifier import BagClassifier
 from bagwise.estimators.registry import METHODS
 from bagwise.evaluation.evaluation import evaluate
 from bagwise.io.csv_files import read_csv
@@ -63,7 +63,7 @@ def test_execute_run_writes_the_predictions_of_the_model(tmp_path):
     run = execute_run(tmp_path / "run", describe())
     model = BagClassifier.load(run.folder / "model")
     bags = run.test_bags()
-    np.testing.assert_array_equal(model.predict_proba(bags), run.probabilities)
+    np.testing.assert_array_equal(model.predict_proba(bags), run.outputs)
     np.testing.assert_array_equal(model.weigh(bags), run.weights)
     assert {row["status"] for row in run.predictions} == {"predicted"}
     assert json.loads((run.folder / "metrics.json").read_text())["n_bags"] == len(bags)
@@ -85,7 +85,7 @@ def test_execute_run_trains_any_method(tmp_path, method):
     )
     model = load_model(run.folder)
     assert isinstance(model, METHODS[method].kind)
-    np.testing.assert_array_equal(model.predict_proba(run.test_bags()), run.probabilities)
+    np.testing.assert_array_equal(model.predict_proba(run.test_bags()), run.outputs)
     np.testing.assert_array_equal(model.weigh(run.test_bags()), run.weights)
     assert (len(run.history) > 0) == model.supports_checkpoint
     assert run.baselines == {}

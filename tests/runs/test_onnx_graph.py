@@ -8,8 +8,8 @@ from torch import nn
 
 from bagwise.data.datasets.registry import load_dataset
 from bagwise.errors import InputError
+from bagwise.estimators.bag_classifier import BagClassifier
 from bagwise.estimators.classical.naive import NaiveClassifier
-from bagwise.estimators.network import BagClassifier
 from bagwise.nn.context import Context
 from bagwise.nn.pooling.base import Pooled, Pooling, ProbabilityPooling
 from bagwise.nn.pooling.registry import POOLINGS

@@ -22,12 +22,12 @@ def make_run(folder, data, **parameters):
 def test_run_reads_arrays_that_fit_each_other(tmp_path):
     save_bags(load_dataset("needles", n_bags=30).replace(labels=["no", "yes"] * 15), tmp_path / "bags")
     run = make_run(tmp_path / "run", tmp_path / "bags", validation=0.2)
-    assert run.classes == ["no", "yes"]
+    assert run.target.names == ["no", "yes"]
     assert run.offsets[-1] == len(run.weights)
     np.testing.assert_allclose(np.add.reduceat(run.weights, run.offsets[:-1]), 1, atol=1e-5)
     predicted = np.array([row["predicted"] for row in run.predictions])
-    np.testing.assert_array_equal(np.array(run.classes)[run.probabilities.argmax(axis=1)], predicted)
-    accuracy = (run.probabilities.argmax(axis=1) == run.targets).mean()
+    np.testing.assert_array_equal(np.array(run.target.names)[run.outputs.argmax(axis=1)], predicted)
+    accuracy = (run.outputs.argmax(axis=1) == run.targets).mean()
     assert accuracy == pytest.approx(run.metrics["bags"]["accuracy"]["value"])
     assert [row["epoch"] for row in run.history] == [1, 2]
     assert run.history[0]["validation_loss"] is not None

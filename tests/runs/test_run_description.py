@@ -5,8 +5,8 @@ import json
 import pytest
 
 from bagwise.errors import InputError
+from bagwise.estimators.bag_classifier import BagClassifier
 from bagwise.estimators.classical.mi_svm import MISVM
-from bagwise.estimators.network import BagClassifier
 from bagwise.estimators.registry import METHODS
 from bagwise.runs.run_description import build_run_estimator, load_or_complete
 

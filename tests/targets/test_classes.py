@@ -14,8 +14,9 @@ def test_learn_and_encode_give_sorted_classes_and_class_numbers():
     assert (target.classes.tolist(), target.encode(["yes", "no", "yes"], 3).tolist()) == (["no", "yes"], [1, 0, 1])
     assert target.decode(np.array([1, 0])).tolist() == ["yes", "no"]
     assert target.encode_names(["yes", "no"]).tolist() == [1, 0]
-    assert target.knows_names(["yes"])
-    assert not target.knows_names(["maybe"])
+    assert target.encode_names(["yes", "no"]).tolist() == [1, 0]
+    with pytest.raises(ValueError, match="maybe"):
+        target.encode_names(["maybe"])
 
 
 @pytest.mark.parametrize(
@@ -78,3 +79,18 @@ def test_positive_class_can_be_chosen_and_decides_which_metrics_are_computed():
         ClassTarget(WORDS, positive="maybe")
     with pytest.raises(InputError, match="only one of two classes"):
         ClassTarget(np.arange(3), positive=1)
+
+
+def test_weigh_bags_balances_the_classes_and_keeps_the_mean_at_one():
+    targets = np.array([0, 1, 1, 1])
+    weights = ClassTarget(WORDS).weigh_bags(targets, "balanced", targets)
+    assert weights[targets == 1].sum() == pytest.approx(weights[targets == 0].sum())
+    assert weights.mean() == pytest.approx(1.0)
+
+
+def test_weigh_bags_accepts_factors_and_rejects_other_values_by_name():
+    targets, target = np.array([0, 1]), ClassTarget(WORDS)
+    assert target.weigh_bags(targets, {"no": 1.0, "yes": 3.0}, targets).tolist() == [1.0, 3.0]
+    for wrong in ("heavy", 3):
+        with pytest.raises(InputError, match=r"class_weight: .*; it must be None, 'balanced', or a dict"):
+            target.weigh_bags(targets, wrong, targets)

@@ -1,168 +1,64 @@
-"""Likelihoods: ``scores`` is the inverse of ``log_probabilities``, and the loss is −log p."""
-
-import math
+"""The base class of likelihoods, and deep supervision."""
 
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from torch.nn import functional
 
-from bagwise.errors import InputError
-from bagwise.targets.likelihoods import Bernoulli, Categorical, Supervised, clip_log, make_likelihood
-
-LIKELIHOODS = [Bernoulli(), Categorical(2), Categorical(3), Categorical(7)]
-for_each_likelihood = pytest.mark.parametrize(
-    "likelihood", LIKELIHOODS, ids=lambda likelihood: f"{likelihood.name}{likelihood.n_scores}"
-)
-laws = settings(max_examples=30, deadline=None, derandomize=True)
-seeds = st.integers(0, 10_000)
+from bagwise.targets.class_likelihoods import Bernoulli, Categorical
+from bagwise.targets.likelihoods import Likelihood, Supervised
 
 
-def count_classes(likelihood):
-    return max(2, likelihood.n_scores)
+class Poisson(Likelihood):
+    """Counts with one score, the logarithm of the rate."""
+
+    name, n_scores = "poisson", 1
+
+    def outputs(self, scores):
+        return scores.exp()
+
+    def link(self, outputs):
+        return np.log(outputs)
+
+    def loss(self, scores, targets):
+        return scores[:, 0].exp() - targets * scores[:, 0] + torch.lgamma(targets + 1)
+
+    def errors(self, scores, targets):
+        return (scores[:, 0].exp() - targets).abs()
 
 
-def sample_scores(likelihood, seed=0, scale=3.0):
+def sample_scores(likelihood, seed=0):
     generator = torch.Generator().manual_seed(seed)
-    return torch.randn(9, likelihood.n_scores, generator=generator, dtype=torch.float64) * scale
+    return torch.randn(9, likelihood.n_scores, generator=generator, dtype=torch.float64)
 
 
-def sample_targets(likelihood, seed=0):
-    return torch.randint(count_classes(likelihood), (9,), generator=torch.Generator().manual_seed(seed))
-
-
-@for_each_likelihood
-@laws
-@given(seed=seeds)
-def test_probabilities_of_all_classes_sum_to_one(likelihood, seed):
-    probabilities = likelihood.probabilities(sample_scores(likelihood, seed))
-    assert probabilities.shape[1] == count_classes(likelihood)
-    assert (probabilities > 0).all()
-    torch.testing.assert_close(probabilities.sum(1), torch.ones(9, dtype=torch.float64), rtol=0, atol=1e-14)
-
-
-@laws
-@given(seeds)
-def test_bernoulli_probabilities_are_the_sigmoid(seed):
-    scores = sample_scores(Bernoulli(), seed)
-    expected = [[1 - 1 / (1 + math.exp(-s)), 1 / (1 + math.exp(-s))] for s in scores.ravel().tolist()]
-    torch.testing.assert_close(Bernoulli().probabilities(scores), torch.tensor(expected, dtype=torch.float64))
-
-
-@laws
-@given(seeds)
-def test_categorical_probabilities_are_the_softmax(seed):
-    scores = sample_scores(Categorical(3), seed)
-    expected = [[math.exp(s) / sum(map(math.exp, row)) for s in row] for row in scores.tolist()]
-    torch.testing.assert_close(Categorical(3).probabilities(scores), torch.tensor(expected, dtype=torch.float64))
-
-
-@for_each_likelihood
-@laws
-@given(seed=seeds)
-def test_scores_inverts_log_probabilities(likelihood, seed):
-    log_probabilities = likelihood.log_probabilities(sample_scores(likelihood, seed))
-    restored = likelihood.log_probabilities(likelihood.scores(log_probabilities))
-    torch.testing.assert_close(restored, log_probabilities, rtol=1e-12, atol=1e-12)
-
-
-@laws
-@given(seeds)
-def test_bernoulli_scores_restores_the_scores(seed):
-    scores = sample_scores(Bernoulli(), seed, scale=30.0)
-    torch.testing.assert_close(
-        Bernoulli().scores(Bernoulli().log_probabilities(scores)), scores, rtol=1e-12, atol=1e-12
+def sample_targets(likelihood):
+    generator = torch.Generator().manual_seed(3)
+    return torch.randint(2, (9,), generator=generator, dtype=torch.int64).to(
+        torch.float64 if likelihood.name == "poisson" else torch.int64
     )
 
 
-@for_each_likelihood
-@laws
-@given(seed=seeds)
-def test_loss_is_minus_the_log_probability_of_the_target(likelihood, seed):
-    scores, targets = sample_scores(likelihood, seed, scale=10.0), sample_targets(likelihood, seed)
-    chosen = likelihood.log_probabilities(scores)[torch.arange(9), targets]
-    torch.testing.assert_close(likelihood.loss(scores, targets), -chosen, rtol=1e-9, atol=1e-12)
-
-
-@laws
-@given(seeds)
-def test_loss_agrees_with_torch(seed):
-    scores, targets = sample_scores(Bernoulli(), seed, scale=10.0), sample_targets(Bernoulli(), seed)
-    expected = functional.binary_cross_entropy_with_logits(scores[:, 0], targets.double(), reduction="none")
-    torch.testing.assert_close(Bernoulli().loss(scores, targets), expected, rtol=1e-9, atol=1e-12)
-    scores, targets = sample_scores(Categorical(4), seed, scale=10.0), sample_targets(Categorical(4), seed)
-    expected = functional.cross_entropy(scores, targets, reduction="none")
-    torch.testing.assert_close(Categorical(4).loss(scores, targets), expected, rtol=1e-12, atol=1e-12)
-
-
-@for_each_likelihood
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_loss_and_gradient_are_finite_for_extreme_scores(likelihood, dtype):
-    scores = torch.full((2, likelihood.n_scores), -1e4, dtype=dtype)
-    scores[1, -1] = 1e4
-    scores.requires_grad_()
-    right = torch.tensor([0, count_classes(likelihood) - 1])
-    gap = 1e4 if likelihood.n_scores == 1 else 2e4
-    even = 0.0 if likelihood.n_scores == 1 else math.log(likelihood.n_scores)
-    losses = likelihood.loss(scores, right)
-    torch.testing.assert_close(losses, torch.tensor([even, 0.0], dtype=dtype))
-    wrong = likelihood.loss(scores, right.flip(0))
-    torch.testing.assert_close(wrong, torch.tensor([gap if likelihood.n_scores == 1 else even, gap], dtype=dtype))
-    (losses + wrong).sum().backward()
-    assert scores.grad.isfinite().all()
-    assert likelihood.log_probabilities(scores).isfinite().all()
-    torch.testing.assert_close(likelihood.probabilities(scores).sum(1), torch.ones(2, dtype=dtype))
-
-
-@for_each_likelihood
-def test_gradient_of_the_loss_agrees_with_finite_differences(likelihood):
-    scores, targets = sample_scores(likelihood).requires_grad_(), sample_targets(likelihood)
-    assert torch.autograd.gradcheck(lambda scores: likelihood.loss(scores, targets), scores)
-    assert torch.autograd.gradcheck(likelihood.log_probabilities, scores)
-
-
-def test_errors_marks_bags_whose_most_probable_class_is_not_the_target():
-    scores = torch.tensor([[2.0], [-2.0], [2.0], [-2.0]])
-    assert Bernoulli().errors(scores, torch.tensor([1, 0, 0, 1])).tolist() == [0, 0, 1, 1]
-    scores = torch.tensor([[0.0, 3.0, 1.0], [5.0, 0.0, 1.0]])
-    assert Categorical(3).errors(scores, torch.tensor([1, 2])).tolist() == [0, 1]
-
-
-def test_bernoulli_errors_predicts_the_first_class_at_a_score_of_zero():
-    """This agrees with ``argmax`` for equal probabilities."""
-    scores, targets = torch.zeros(2, 1), torch.tensor([0, 1])
-    assert Bernoulli().errors(scores, targets).tolist() == [0, 1]
-    assert super(Bernoulli, Bernoulli()).errors(scores, targets).tolist() == [0, 1]
-
-
-@pytest.mark.parametrize("each", [Bernoulli(), Categorical(3)], ids=["two classes", "three classes"])
+@pytest.mark.parametrize(
+    "each", [Bernoulli(), Categorical(3), Poisson()], ids=["two classes", "three classes", "counts"]
+)
 def test_supervised_sums_losses_and_averages_probabilities(each):
     likelihood, targets = Supervised(each, 2), sample_targets(each)
     sets = [sample_scores(each, seed) for seed in (1, 2)]
     scores = torch.cat(sets, dim=1)
     torch.testing.assert_close(
-        likelihood.probabilities(scores), torch.stack([each.probabilities(part) for part in sets]).mean(dim=0)
+        likelihood.outputs(scores), torch.stack([each.outputs(part) for part in sets]).mean(dim=0)
     )
     torch.testing.assert_close(likelihood.loss(scores, targets), sum(each.loss(part, targets) for part in sets))
-    log_probabilities = likelihood.log_probabilities(scores)
-    torch.testing.assert_close(likelihood.log_probabilities(likelihood.scores(log_probabilities)), log_probabilities)
+    outputs = likelihood.outputs(scores)
+    torch.testing.assert_close(likelihood.outputs(torch.from_numpy(likelihood.link(outputs.numpy()))), outputs)
     assert likelihood.decisions(scores.numpy()).shape == each.decisions(sets[0].numpy()).shape
 
 
-@pytest.mark.parametrize("number", [0, 1])
-def test_make_likelihood_rejects_one_class(number):
-    with pytest.raises(InputError, match="one class only; a classifier needs bags of at least two classes"):
-        make_likelihood(number)
-
-
-@pytest.mark.parametrize(("number", "name", "n_scores"), [(2, "bernoulli", 1), (3, "categorical", 3)])
-def test_make_likelihood_has_one_score_for_two_classes_and_one_per_class_for_more(number, name, n_scores):
-    assert (make_likelihood(number).name, make_likelihood(number).n_scores) == (name, n_scores)
-
-
-def test_clip_log_of_zero_is_finite():
-    logarithms = clip_log(np.array([[0.0, 1.0], [0.5, 0.5]]))
-    assert logarithms.isfinite().all()
-    torch.testing.assert_close(logarithms[1], torch.full((2,), 0.5, dtype=torch.float64).log())
+def test_densities_are_the_exponential_of_minus_the_loss():
+    scores, targets = sample_scores(Poisson()), sample_targets(Poisson())
+    outputs = Poisson().outputs(scores).numpy()
+    expected = (-Poisson().loss(scores, targets)).exp().numpy()
+    np.testing.assert_allclose(Poisson().densities(outputs, targets.numpy()), expected)
+    np.testing.assert_allclose(
+        Poisson().output_errors(outputs, targets.numpy()), np.abs(outputs[:, 0] - targets.numpy())
+    )

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from bagwise.bags.bags import Bags
 from bagwise.data.datasets.registry import load_dataset
-from bagwise.estimators.network import BagClassifier
+from bagwise.estimators.bag_classifier import BagClassifier
 from bagwise.training.batches import TrainingTask, array_to_tensor, bags_to_tensors, group_by_rows, sample_instances
 
 

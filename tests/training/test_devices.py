@@ -7,10 +7,10 @@ from torch import nn
 from bagwise.bags.bags import Bags
 from bagwise.data.datasets.registry import load_dataset
 from bagwise.errors import InputError
-from bagwise.estimators.network import BagClassifier
+from bagwise.estimators.bag_classifier import BagClassifier
 from bagwise.nn.bag_model import arrange_embedding_level
 from bagwise.nn.pooling.attention import GatedAttention
-from bagwise.targets.likelihoods import Bernoulli
+from bagwise.targets.class_likelihoods import Bernoulli
 from bagwise.training.batches import TrainingTask, bags_to_tensors
 from bagwise.training.devices import (
     HalfPrecisionEncoder,

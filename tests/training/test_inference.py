@@ -5,7 +5,7 @@ import torch
 from bagwise.bags.bags import Bags
 from bagwise.data.datasets.registry import load_dataset
 from bagwise.errors import InputError
-from bagwise.estimators.network import BagClassifier
+from bagwise.estimators.bag_classifier import BagClassifier
 from bagwise.nn.pooling.base import Pooling
 from bagwise.nn.pooling.linear import Mean
 from bagwise.training import inference

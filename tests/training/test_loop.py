@@ -6,12 +6,12 @@ from torch import nn
 
 from bagwise.data.datasets.registry import load_dataset
 from bagwise.errors import InputError
-from bagwise.estimators.network import BagClassifier
+from bagwise.estimators.bag_classifier import BagClassifier
 from bagwise.nn.bag_model import arrange_embedding_level
 from bagwise.nn.dropout import Dropout
 from bagwise.nn.pooling.attention import Attention
 from bagwise.parallel.ranks import RankLostError, Ranks
-from bagwise.targets.likelihoods import Bernoulli
+from bagwise.targets.class_likelihoods import Bernoulli
 from bagwise.training.batches import TrainingTask
 from bagwise.training.loop import Trainer, TrainingStopped, update_running_mean
 from bagwise.training.progress import TrainingProgress

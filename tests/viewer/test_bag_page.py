@@ -127,7 +127,7 @@ def test_describe_instance_has_exact_values_as_text(open_run):
     weights = layers.weights(0)
     assert float(found["weight"]) == float(weights[5])
     assert [float(value) for value in found["contributions"]] == layers.explanation(0).contributions[5].tolist()
-    assert [float(value) for value in found["probabilities"]] == layers.probabilities(0)[5].astype(float).tolist()
+    assert [float(value) for value in found["outputs"]] == layers.outputs(0)[5].astype(float).tolist()
     assert found["rank"] == sorted(weights.tolist(), reverse=True).index(float(weights[5])) + 1
     assert found["position"] == open_run.bag(0).positions[5].tolist()
     assert found["features"] == []

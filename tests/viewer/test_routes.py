@@ -80,7 +80,7 @@ def test_page_and_static_files_are_served(client):
 def test_bags_route_has_the_text_of_the_predictions(client, run):
     for found, row in zip(client.get("/api/runs/0/bags").json(), run.predictions, strict=True):
         assert found["name"] == row["bag"]
-        assert found["probabilities"] == [row[f"probability {label}"] for label in run.classes]
+        assert found["outputs"] == [row[f"probability {label}"] for label in run.target.names]
 
 
 def test_layer_route_has_the_values_of_the_library(client, run, session):

@@ -94,7 +94,7 @@ def compare(
     check_requirements(data, engine=flags.get("engine"))
     from bagwise.evaluation.comparison import compare_methods, make_plan
 
-    seed = flags.pop("seed")
+    seed, positive = flags.pop("seed"), flags.pop("positive")
     given = {name: value for name, value in flags.items() if value is not None}
     parameters, grids = read_methods(methods, given, config)
     plan = make_plan(
@@ -110,6 +110,7 @@ def compare(
         adjust=[name.strip() for name in adjust.split(",") if name.strip()],
         grouped=not ungrouped,
         seed=0 if seed is None else seed,
+        positive=positive,
     )
     output = Output(quiet, as_json)
     folder = out or Path("comparisons") / Path(data).stem
@@ -130,11 +131,11 @@ def _print_comparison(comparison: "Comparison", output: Output) -> None:
         make_score_rows,
     )
     from bagwise.io import write_atomically, write_csv
-    from bagwise.report import BOX_METRICS, write_comparison_page
+    from bagwise.report import list_box_metrics, write_comparison_page
 
     folder = comparison.folder
     write_csv(folder / "table.csv", make_score_rows(comparison))
-    differences = [row for metric in BOX_METRICS for row in make_difference_rows(comparison, metric)]
+    differences = [row for metric in list_box_metrics(comparison) for row in make_difference_rows(comparison, metric)]
     if differences:
         write_csv(folder / "differences.csv", differences)
     with write_atomically(folder / "table.tex") as temporary:
@@ -142,9 +143,10 @@ def _print_comparison(comparison: "Comparison", output: Output) -> None:
     page = write_comparison_page(comparison)
     for part, title in PARTS.items():
         if scores := comparison.part(part):
-            metrics = choose_metrics(part)
+            metrics = choose_metrics(comparison, part)
             rows = [(method, *(_format_score(own[name].errors) for name in metrics)) for method, own in scores.items()]
             output.print_table(f"{title}: {_describe_errors(scores)}", rows, ("", *metrics.values()))
+    output.print_note(comparison.target.metrics_note)
     for name, content in (("table.csv", "scores"), ("differences.csv", "differences"), ("table.tex", "LaTeX table")):
         if (folder / name).exists():
             output.print_written(folder / name, content)

@@ -31,12 +31,15 @@ def explain(
         Path | None,
         typer.Option(help="Folder to write to; without --bag, csv file to write. [default: beside the run]"),
     ] = None,
-    show: Annotated[str, typer.Option(help="What the map shows: weight, contribution or probability.")] = "weight",
+    show: Annotated[
+        str,
+        typer.Option(help="What the map shows: weight, contribution or probability (without classes: output)."),
+    ] = "weight",
     of_class: Annotated[
         str | None,
         typer.Option(
             "--class",
-            help="Class of the contributions and probabilities. [default: the positive class, or the last]",
+            help="Class (or output) of the contributions and probabilities. [default: the positive or last class]",
         ),
     ] = None,
     beside: Annotated[
@@ -144,15 +147,15 @@ def _explain_bag(
         settings = settings._replace(style=settings.style._replace(downsample=background.downsample(level)))
     names = write_explanation(folder, opened, BagLayers(opened), number, background, settings)
     explanation = read_json(folder / "explanation.json")
-    _print_explanation(explanation, output)
+    _print_explanation(explanation, trained.target.outputs_name, output)
     output.print_written(folder, f"explanation ({', '.join(name for name in names if '/' not in name)})")
     output.print_result({**explanation, "folder": str(folder), "files": names})
 
 
-def _print_explanation(explanation: dict[str, Any], output: Output) -> None:
-    probabilities = ", ".join(f"{label} {text}" for label, text in explanation["probabilities"].items())
+def _print_explanation(explanation: dict[str, Any], outputs_name: str, output: Output) -> None:
+    outputs = ", ".join(f"{title} {text}" for title, text in explanation[outputs_name].items())
     output.print(
-        f"{explanation['bag']}: label {explanation['label']}, predicted {explanation['predicted']} ({probabilities})"
+        f"{explanation['bag']}: label {explanation['label']}, predicted {explanation['predicted']} ({outputs})"
     )
     effective, total = explanation["effective_number"], explanation["n_instances"]
     output.print(f"effective number of instances: {effective:.1f} of {total}")
@@ -164,14 +167,17 @@ def _make_settings(
     trained: "Run", show: str, of_class: str | None, style: "MapStyle", top: int
 ) -> "ExplanationSettings":
     from bagwise.arguments import suggest_name
-    from bagwise.explain import LAYERS, ExplanationSettings
+    from bagwise.explain import ExplanationSettings
 
-    if show not in LAYERS:
-        raise InputError(f"--show '{show}' is unknown; {suggest_name(show, LAYERS)}")
-    if of_class is not None and of_class not in trained.classes:
-        raise InputError(f"--class '{of_class}' is unknown; {suggest_name(of_class, trained.classes)}")
-    number = trained.target.positive if of_class is None else trained.classes.index(of_class)
-    return ExplanationSettings(layer=show, class_number=number, style=style, top=top)
+    target = trained.target
+    titles = [output.title for output in target.outputs]
+    if show not in target.layers:
+        raise InputError(f"--show '{show}' is unknown; {suggest_name(show, target.layers)}")
+    if of_class is not None and of_class not in titles:
+        raise InputError(f"--class '{of_class}' is unknown; {suggest_name(of_class, titles)}")
+    default = target.n_outputs - 1 if target.shown_output is None else target.shown_output
+    number = default if of_class is None else titles.index(of_class)
+    return ExplanationSettings(layer=show, output_number=number, style=style, top=top)
 
 
 def _load_reference(run: Path | None) -> "ReferenceModel | None":

@@ -109,6 +109,14 @@ PARAMETERS: dict[str, Parameter] = {
     "averaging": Parameter(
         float, "Average the network weights over this share of the epochs, at the end of training.", "0; no averaging"
     ),
+    "target": Parameter(
+        str, "Kind of the target: auto (the kind that accepts the labels), classes, or another registered kind.", "auto"
+    ),
+    "positive": Parameter(
+        str,
+        "Positive one of two classes, to which precision, recall, F-score and the threshold refer.",
+        "the last class, or the obvious one of a common pair such as active and inactive",
+    ),
     "class_weight": Parameter(
         str, "Class weights in the loss: balanced gives every class the same total weight.", "none"
     ),

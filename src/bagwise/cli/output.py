@@ -7,9 +7,12 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from bagwise.targets import Target
 
 MAX_NAMES = 5
 
@@ -71,13 +74,15 @@ class Output:
             table.add_row(*(Text(cell) for cell in row))  # plain text, because names may look like rich markup
         Console(file=sys.stdout).print(table)
 
-    def print_metrics(self, metrics: dict[str, Any]) -> None:
+    def print_metrics(self, metrics: dict[str, Any], target: "Target") -> None:
         """Print the metrics of bags with their intervals, and of groups and key instances if there are any."""
         from bagwise.targets import KEY_METRICS
 
-        self._print_values(f"{metrics['n_bags']} test bags", metrics["bags"])
+        self._print_values(f"{metrics['n_bags']} test bags", metrics["bags"], target)
         if "groups" in metrics:
-            self._print_values(f"{metrics['groups']['n_groups']} groups of test bags", metrics["groups"]["metrics"])
+            title = f"{metrics['groups']['n_groups']} groups of test bags"
+            self._print_values(title, metrics["groups"]["metrics"], target)
+        self.print_note(target.metrics_note)
         sources = metrics.get("instances", {})
         if sources:
             first = next(iter(sources.values()))
@@ -89,13 +94,20 @@ class Output:
             title = f"key instances, mean over {first['n_bags']} bags unless pooled"
             self.print_table(title, rows, ("", *(f"by {source}" for source in sources)))
 
-    def _print_values(self, title: str, values: dict[str, Any]) -> None:
-        from bagwise.targets import CLASS_METRICS
+    def print_note(self, note: str) -> None:
+        """Print a sentence below a table, unless it is empty."""
+        if note:
+            self.print(note)
 
+    def _print_values(self, title: str, values: dict[str, Any], target: "Target") -> None:
         rows = [
-            (metric.title, _format_number(values[name]["value"]), _format_interval(values[name]["interval"]))
-            for name, metric in sorted(CLASS_METRICS.items(), key=lambda item: item[1].rank)
-            if name in values
+            (
+                metric.title,
+                _format_number(values[metric.name]["value"]),
+                _format_interval(values[metric.name]["interval"]),
+            )
+            for metric in target.shown_metrics
+            if metric.name in values
         ]
         self.print_table(title, rows, ("", "value", "95 % interval"))
 

@@ -50,8 +50,9 @@ def evaluate(
         bags = open_source(data, **read_options(data_option or [])).prediction_bags
         if not ungrouped and not is_model_folder(run):
             Run(run).check_unseen(bags, data)
-    evaluation = evaluate_model(load_model(run), bags, get_labels(bags, data or "test"))
-    output.print_metrics(evaluation.metrics)
+    model = load_model(run)
+    evaluation = evaluate_model(model, bags, get_labels(bags, data or "test"))
+    output.print_metrics(evaluation.metrics, model.target_)
     output.print_result(evaluation.metrics)
 
 
@@ -96,13 +97,13 @@ def predict(
     bags = source.prediction_bags
     if groups is not None and bags.groups is None:
         raise InputError(f"--groups: the bags of '{data}' have no groups; leave --groups out")
-    probabilities, instance_weights = model.predict_with_weights(bags)
-    rows = make_prediction_rows(model.target_, bags, probabilities, bags.labels, model.decision_threshold)
+    outputs, instance_weights = model.predict_with_weights(bags)
+    rows = make_prediction_rows(model.target_, bags, outputs, bags.labels, model.decision_threshold)
     write_csv(out, chain(rows, make_empty_rows(source.set_aside)))
     output.print_written(out, f"predictions for {len(bags)} bags")
     output.print_empty_bags(source.set_aside)
     if groups is not None and bags.groups is not None:
-        grouped = group_predictions(None, probabilities, bags.groups)
+        grouped = group_predictions(None, outputs, bags.groups)
         write_csv(groups, make_group_rows(model.target_, grouped, model.decision_threshold))
         output.print_written(groups, f"predictions for {len(grouped.names)} groups")
     if weights is not None:

@@ -151,7 +151,7 @@ def _make_launcher(n_processes: int) -> list[str]:
 
 
 def _print_run(output: Output, run: "Run", report: Path) -> None:
-    output.print_metrics(run.metrics)
+    output.print_metrics(run.metrics, run.target)
     output.print_empty_bags(run.manifest.get("set_aside", []))
     if run.environment.get("device", "cpu") != "cpu":
         output.print(f"repeating this run gives {run.environment['repeatable']}")

@@ -9,6 +9,7 @@ __all__ = [
     "Adjustment",
     "BagClassifier",
     "BagEstimator",
+    "BagNetwork",
     "BagsLike",
     "ClassicalEstimator",
     "Committee",
@@ -37,9 +38,11 @@ __all__ = [
     "list_parameters",
     "resolve_method_name",
     "restore_attributes",
+    "set_positive",
     "to_plain",
 ]
 
+from .bag_classifier import BagClassifier
 from .base import BagEstimator
 from .calibration import Adjustment
 from .classical.bag_kernels import BLOCK, compute_gram_matrix
@@ -55,13 +58,13 @@ from .classical.minimax_kernel import MinimaxKernel
 from .classical.naive import NaiveClassifier
 from .classical.pooled import PooledClassifier
 from .meta.adjusted import Adjusted
-from .meta.base import DelegatingEstimator
+from .meta.base import DelegatingEstimator, set_positive
 from .meta.committee import Committee
 from .meta.ensemble import Ensemble
 from .meta.selected import Selected
 from .meta.super_learner import SuperLearner
 from .meta.voting import Voting
-from .network import BagClassifier
+from .network import BagNetwork
 from .registry import METHODS, PRESETS, Method, build_method, get_preset, list_parameters, resolve_method_name
 from .serialization import DESCRIPTION, restore_attributes, to_plain
 from .validation import BagsLike, as_bags

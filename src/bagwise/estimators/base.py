@@ -1,6 +1,6 @@
 """The common interface of all bag estimators: the scikit-learn interface, plus a weight for each instance.
 
-    fit(bags, y)   predict(bags)   predict_proba(bags)   weigh(bags)   score(bags, y)   save(folder)   load(folder)
+    fit(bags, y)   predict(bags)   predict_outputs(bags)   weigh(bags)   save(folder)   load(folder)
 
 Labels are passed as ``y``. The labels stored in ``Bags`` are never read, so predictions cannot depend on them.
 Estimators that can score single instances also have ``score_instances(bags)``.
@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor, nn
@@ -23,7 +23,7 @@ from bagwise.errors import InputError
 from bagwise.estimators.serialization import load_estimator, save_estimator
 from bagwise.estimators.validation import BagsLike, ValidationBags, is_list_of_bags, make_singleton_bags
 from bagwise.nn import make_seed
-from bagwise.targets import DEFAULT_THRESHOLD, ClassTarget, Likelihood, Target
+from bagwise.targets import AUTO, DEFAULT_THRESHOLD, Likelihood, Target, learn_target
 
 Estimator = TypeVar("Estimator", bound="BagEstimator")
 # types of the constructor parameters random_state and class_weight
@@ -32,14 +32,14 @@ ClassWeight = Literal["balanced"] | dict[Any, float] | None
 
 
 class BagPredictions(NamedTuple):
-    """The probabilities and the instance weights that an estimator predicts for bags."""
+    """The outputs and the instance weights that an estimator predicts for bags."""
 
-    probabilities: np.ndarray  # (n_bags, n_classes)
+    outputs: np.ndarray  # (n_bags, n_outputs)
     weights: np.ndarray  # (n_instances,)
 
 
-class BagEstimator(ClassifierMixin, BaseEstimator, ABC):
-    """Abstract base class of all bag estimators.
+class BagEstimator(BaseEstimator, ABC):
+    """Abstract base class of all bag estimators, whatever their target is.
 
     In every method, ``X`` is one of: ``Bags``; a list with one array of shape (n_instances, …) per bag; or a 2-D array
     in which each row is a bag with one instance. As in scikit-learn, constructors store their parameters unchanged, and
@@ -48,11 +48,9 @@ class BagEstimator(ClassifierMixin, BaseEstimator, ABC):
     Attributes
     ----------
     target_ : Target
-        What is predicted: the classes, their probabilities and their metrics.
-    classes_ : ndarray of shape (n_classes,)
-        The class labels in increasing order.
+        What is predicted: how labels are encoded, the outputs and the metrics.
     likelihood_ : Likelihood
-        Converts scores to probabilities (link function).
+        Converts scores to outputs, and back by the link function.
     instance_shape_ : tuple of int
         Shape of an instance: (n_features,) or (height, width, channels).
     n_features_in_ : int
@@ -68,6 +66,8 @@ class BagEstimator(ClassifierMixin, BaseEstimator, ABC):
     kinds: ClassVar[dict[str, type["BagEstimator"]]] = {}  # subclasses by class name, for ``load``
     supports_checkpoint: ClassVar[bool] = False  # True if ``fit`` accepts validation bags and a checkpoint
 
+    target: Any = AUTO  # kind of the target; a constructor parameter of some subclasses
+    positive: Any = None  # the positive class, likewise
     random_state: Any
     target_: Any
     likelihood_: Likelihood
@@ -111,9 +111,32 @@ class BagEstimator(ClassifierMixin, BaseEstimator, ABC):
         """
         clone(self)._check_training_input(X, y)
 
+    def learn_target(self, y: npt.ArrayLike, n_bags: int) -> Target:
+        """Learn the target from labels, as ``fit`` does; nothing is fitted or changed.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_bags,)
+            One label per bag.
+        n_bags : int
+            Expected number of labels.
+
+        Returns
+        -------
+        Target
+
+        Raises
+        ------
+        InputError
+            If the labels are not of the estimator's kind of target, or the estimator cannot predict them.
+        """
+        target = learn_target(self.target, y, n_bags, self.positive)
+        self._check_target(target)
+        return target
+
     @abstractmethod
-    def predict_proba(self, X: BagsLike) -> np.ndarray:
-        """Predict class probabilities.
+    def predict_outputs(self, X: BagsLike) -> np.ndarray:
+        """Predict the outputs of the target, such as class probabilities.
 
         Parameters
         ----------
@@ -122,8 +145,8 @@ class BagEstimator(ClassifierMixin, BaseEstimator, ABC):
 
         Returns
         -------
-        ndarray of shape (n_bags, n_classes)
-            Class probabilities; columns are in the order of ``classes_``.
+        ndarray of shape (n_bags, n_outputs)
+            Columns are in the order of ``target_.outputs``.
         """
 
     @abstractmethod
@@ -150,20 +173,15 @@ class BagEstimator(ClassifierMixin, BaseEstimator, ABC):
         """Set the fitted state returned by ``_content``; parameters, classes and shapes are already set."""
 
     @property
-    def classes_(self) -> np.ndarray:
-        """The class labels in increasing order."""
-        return self.target_.classes
-
-    @property
     def decision_threshold(self) -> float:
-        """The probability above which the second of two classes is predicted."""
+        """The probability above which the positive one of two classes is predicted."""
         return DEFAULT_THRESHOLD
 
     def predict(self, X: BagsLike) -> np.ndarray:
-        """Predict class labels.
+        """Predict labels.
 
-        Predicts the most probable class. With two classes and a learned ``decision_threshold``, predicts the second
-        class if its probability is above the threshold.
+        For classes, the most probable class. With two classes and a learned ``decision_threshold``, the positive class
+        if its probability is above the threshold.
 
         Parameters
         ----------
@@ -173,13 +191,13 @@ class BagEstimator(ClassifierMixin, BaseEstimator, ABC):
         Returns
         -------
         ndarray of shape (n_bags,)
-            Class labels.
+            Labels.
         """
-        outputs = self.predict_proba(X)
+        outputs = self.predict_outputs(X)
         return self.target_.decode(self.target_.decide(outputs, self.decision_threshold))
 
     def predict_with_weights(self, X: BagsLike) -> BagPredictions:
-        """Predict class probabilities and instance weights together, in one pass where possible.
+        """Predict outputs and instance weights together, in one pass where possible.
 
         Parameters
         ----------
@@ -189,9 +207,9 @@ class BagEstimator(ClassifierMixin, BaseEstimator, ABC):
         Returns
         -------
         BagPredictions
-            Named tuple of ``probabilities``, as from ``predict_proba``, and ``weights``, as from ``weigh``.
+            Named tuple of ``outputs``, as from ``predict_outputs``, and ``weights``, as from ``weigh``.
         """
-        return BagPredictions(self.predict_proba(X), self.weigh(X))
+        return BagPredictions(self.predict_outputs(X), self.weigh(X))
 
     def save(self, folder: str | Path) -> None:
         """Save the fitted estimator to a folder of safetensors and JSON files; pickle is not used.
@@ -229,7 +247,7 @@ class BagEstimator(ClassifierMixin, BaseEstimator, ABC):
         return load_estimator(cls, folder, modules)
 
     def _check_training_input(self, X: BagsLike, y: npt.ArrayLike | None) -> tuple[Bags, np.ndarray]:
-        """Return the bags and their class numbers, and set the attributes that every fit sets."""
+        """Return the bags and their encoded targets, and set the attributes that every fit sets."""
         if y is None:
             raise InputError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         if is_list_of_bags(X):
@@ -240,9 +258,8 @@ class BagEstimator(ClassifierMixin, BaseEstimator, ABC):
         else:
             rows, y = validate_data(self, X, y, dtype="numeric")
             X = make_singleton_bags(rows)
-        self.target_ = ClassTarget.learn(y, len(X))
+        self.target_ = self.learn_target(y, len(X))
         targets = self.target_.encode(y, len(X))
-        self._check_target()
         self.likelihood_ = self._make_likelihood(self.target_)
         self.instance_shape_ = tuple(X.instance_shape)
         self.n_features_in_ = int(np.prod(X.instance_shape))
@@ -250,9 +267,14 @@ class BagEstimator(ClassifierMixin, BaseEstimator, ABC):
         self.seed_ = self._make_seed()
         return X, targets
 
-    def _check_target(self) -> None:
+    def _check_target(self, target: Target) -> None:
         """Reject a target that the method cannot predict."""
         return
+
+    def _compute_scores(self, X: BagsLike) -> np.ndarray:
+        """Compute the scores of bags, of shape (n_bags, n_scores)."""
+        outputs = self.predict_outputs(X)
+        return self.likelihood_.link(outputs)
 
     def _make_likelihood(self, target: Target) -> Likelihood:
         return target.likelihood

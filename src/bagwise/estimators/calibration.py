@@ -28,7 +28,7 @@ from scipy.optimize import minimize_scalar
 from bagwise.arguments import check_real_number
 from bagwise.bags import make_stratified_folds
 from bagwise.errors import InputError
-from bagwise.targets import DEFAULT_THRESHOLD, Likelihood, Target, clip_log, make_likelihood
+from bagwise.targets import DEFAULT_THRESHOLD, ClassLikelihood, Target, clip_log
 
 MAX_LOG_SLOPE = 7.0  # bound of |log a|: a is between about 1/1000 and 1000
 
@@ -66,7 +66,7 @@ def compute_held_out_scores(
     return np.concatenate([held_out for _, held_out in folds]), np.concatenate([score(*fold) for fold in folds])
 
 
-def fit_slope(likelihood: Likelihood, scores: np.ndarray, targets: np.ndarray) -> float:
+def fit_slope(likelihood: ClassLikelihood, scores: np.ndarray, targets: np.ndarray) -> float:
     """Return the slope that maximises the likelihood of the targets.
 
     >>> from bagwise.targets import Bernoulli
@@ -95,7 +95,7 @@ class Adjustment:
     temperature : float, default=1.0
         T in p′ ∝ p^(1/T), above 0.
     threshold : float, default=0.5
-        Probability above which the second of two classes is predicted.
+        Probability above which the positive one of two classes is predicted.
 
     Examples
     --------
@@ -133,23 +133,28 @@ def restore_adjustment(metadata: dict[str, Any]) -> Adjustment:
 
 
 def learn_adjustment(
-    probabilities: np.ndarray, targets: np.ndarray, *, temperature: bool, threshold: bool
+    target: Target, outputs: np.ndarray, targets: np.ndarray, *, temperature: bool, threshold: bool
 ) -> Adjustment:
-    """Fit a temperature, a threshold or both to held-out bags."""
-    scaling = Adjustment(_fit_temperature(probabilities, targets) if temperature else 1.0)
-    positive = scaling.apply(probabilities)[:, 1]
-    return Adjustment(scaling.temperature, _fit_threshold(positive, targets == 1) if threshold else DEFAULT_THRESHOLD)
+    """Fit a temperature, a threshold or both to held-out bags, for a target that ``check_adjustment`` accepts."""
+    scaling = Adjustment(_fit_temperature(target.likelihood, outputs, targets) if temperature else 1.0)
+    if not threshold:
+        return scaling
+    positive: Any = target.shown_output
+    return Adjustment(scaling.temperature, _fit_threshold(scaling.apply(outputs)[:, positive], targets == positive))
 
 
-def check_threshold(threshold: bool, target: Target) -> None:
-    """Reject a learned threshold for a target without a decision between two classes."""
+def check_adjustment(temperature: bool, threshold: bool, target: Target) -> None:
+    """Reject a temperature or a learned threshold that the target does not have."""
+    if temperature and not target.has_temperature:
+        raise InputError(
+            f"a temperature calibrates probabilities, but y has {target.describe()}; set temperature=False"
+        )
     if threshold and not target.has_threshold:
         raise InputError(f"a threshold decides between two classes, but y has {target.describe()}; set threshold=False")
 
 
-def _fit_temperature(probabilities: np.ndarray, targets: np.ndarray) -> float:
-    likelihood = make_likelihood(probabilities.shape[1])
-    return 1 / fit_slope(likelihood, likelihood.scores(clip_log(probabilities)).numpy(), targets)
+def _fit_temperature(likelihood: Any, probabilities: np.ndarray, targets: np.ndarray) -> float:
+    return 1 / fit_slope(likelihood, likelihood.link(probabilities), targets)
 
 
 def _fit_threshold(probabilities: np.ndarray, positive: np.ndarray) -> float:

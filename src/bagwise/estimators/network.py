@@ -1,5 +1,6 @@
-"""BagClassifier: an encoder, a pooling and a head, trained end to end, with the scikit-learn interface."""
+"""The one implementation of networks: an encoder, a pooling and a head, trained end to end, for any kind of target."""
 
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -13,7 +14,7 @@ from torch import Tensor, nn
 
 from bagwise.arguments import choose_by_name
 from bagwise.errors import InputError
-from bagwise.estimators.base import BagEstimator, BagPredictions, ClassWeight, RandomState
+from bagwise.estimators.base import BagEstimator, BagPredictions, RandomState
 from bagwise.estimators.calibration import Adjustment, learn_adjustment, restore_adjustment
 from bagwise.estimators.network_builder import build_network, make_blank_bags
 from bagwise.estimators.serialization import load_parameters
@@ -45,80 +46,11 @@ from bagwise.training.engines import choose_engine
 from bagwise.training.streaming import resolve_memory
 
 
-class BagClassifier(BagEstimator):
-    """A neural network that classifies bags and weighs their instances (Ilse, Tomczak & Welling, ICML 2018).
+class BagNetwork(BagEstimator):
+    """Abstract base class of networks: an encoder, an optional context, a pooling and a head, trained end to end.
 
-        θ(X) = g( σ( f(x₁), …, f(x_K) ) )
-
-    with encoder f, pooling σ and head g; an optional context between f and σ lets the instances of a bag see each
-    other. In names, spaces, hyphens and underscores are equivalent.
-
-    Parameters
-    ----------
-    pooling : str or Pooling, default="gated attention"
-        A key of ``bagwise.nn.pooling.POOLINGS`` ("attention", "max", "mean", "log-sum-exp", "noisy-or", …) or a module.
-    level : {"embedding", "instance"}, default="embedding"
-        Whether to pool the embeddings and classify the bag, or to classify the instances and pool their scores.
-    encoder : str or nn.Module, default="auto"
-        "mlp", "lenet", "nucleus cnn", "projection", "identity", "auto" (lenet for images of at least 16×16 pixels,
-        else mlp), or a module that maps (n, …) to (n, width).
-    context : Context or None, default=None
-        A module that is applied to the embeddings of each bag before they are pooled; None means no context.
-    connections : {"deep supervision", "residual"} or None, default=None
-        Connections from all layers of the mlp to the head; None means no such connections.
-    attention_width : int, default=128
-        Number of hidden units L of the attention.
-    heads : int, default=1
-        Number of parallel attention heads.
-    epochs : int, default=100
-        Number of passes over the training bags.
-    batch_size : int, default=1
-        Number of bags per training step (1 in the paper).
-    optimizer : {"adam", "sgd", "nesterov"}, default="adam"
-        Adam, SGD with ``momentum``, or SGD with Nesterov momentum.
-    learning_rate : float, default=5e-4
-        Initial learning rate.
-    weight_decay : float, default=1e-4
-        Factor of the L2 penalty.
-    momentum : float, default=0.9
-        Momentum of "sgd" and "nesterov".
-    schedule : {"constant", "linear", "cosine"}, default="constant"
-        Schedule of the learning rate.
-    dropout : float or None, default=None
-        Dropout probability; None means the default of the encoder (0.5 for mlp and nucleus cnn, 0 for lenet).
-    augmentation : str, nn.Module or None, default=None
-        Applied in training only: "histology" (stains, rotations, reflections), "nucleus" (the same on a shifted crop
-        of 27 pixels), "affine" (grey images), "auto" (affine for grey images, histology for colour images, none for
-        feature vectors), or a module.
-    standardize : bool, default=True
-        Standardise each feature (or channel) by the mean and standard deviation of the training instances.
-    validation : float or None, default=None
-        Share of the bags to hold out for choosing the epoch of minimum error + loss; None trains to the last epoch.
-    patience : int or None, default=None
-        Stop after this many epochs without improvement; requires validation bags. None trains all epochs.
-    averaging : float, default=0.0
-        Share of the epochs, counted from the last, whose parameters are averaged; cannot be used with validation.
-    most_instances : int or None, default=None
-        Maximum number of instances per bag in a training step, sampled anew in each; predictions use whole bags.
-    class_weight : {"balanced"}, dict or None, default=None
-        Weight of each class in the loss; None gives all classes a weight of one.
-    temperature : bool, default=False
-        Whether to calibrate the probabilities by a temperature learned from the validation bags.
-    threshold : bool, default=False
-        Whether to learn the decision threshold between two classes from the validation bags, instead of 0.5.
-    precision : {"full", "mixed"}, default="full"
-        "mixed" computes the encoder in bfloat16 in training; CUDA devices only.
-    engine : {"auto", "torch", "fused"}, default="auto"
-        "fused" trains with compiled kernels for features and images (needs Numba); "auto" selects the faster engine.
-    memory : int or str, default="auto"
-        Memory limit: bytes, a size such as "2GB", or "auto" for a quarter of the device's memory. Larger training
-        batches are processed in chunks, with the same gradients; bags that a context needs whole are rejected.
-    device : str or torch.device, default="auto"
-        "cpu", "cuda", "mps", or "auto" for a CUDA device if available, else the CPU.
-    random_state : int, RandomState or None, default=None
-        Random seed; with an int, fits on the same machine with the same number of threads are bit-identical.
-    verbose : bool, default=False
-        Whether to show a progress bar.
+    Subclasses set the kind of their target, and may add parameters. The parameters are those of ``BagClassifier``,
+    except for the ones that refer to classes.
 
     Attributes
     ----------
@@ -130,17 +62,18 @@ class BagClassifier(BagEstimator):
         The training engine that was used.
     adjustment_ : Adjustment
         The learned temperature and threshold.
-
-    Examples
-    --------
-    >>> from bagwise.data.datasets import load_dataset
-    >>> bags = load_dataset("needles", n_bags=60)
-    >>> model = BagClassifier(epochs=3, random_state=0).fit(bags, bags.labels)
-    >>> model.predict_proba(bags).shape, model.weigh(bags).shape == (bags.n_instances,)
-    ((60, 2), True)
     """
 
     supports_checkpoint = True
+
+    @property
+    @abstractmethod
+    def target(self) -> Any:
+        """Kind of the target: an attribute of the subclass, or one of its constructor parameters."""
+
+    class_weight: Any = None  # constructor parameters of networks that predict classes
+    temperature: Any = False
+    threshold: Any = False
 
     def __init__(
         self,
@@ -165,9 +98,6 @@ class BagClassifier(BagEstimator):
         patience: int | None = None,
         averaging: float = 0.0,
         most_instances: int | None = None,
-        class_weight: ClassWeight = None,
-        temperature: bool = False,
-        threshold: bool = False,
         precision: Literal["full", "mixed"] = "full",
         engine: Literal["auto", "torch", "fused"] = "auto",
         memory: int | str = "auto",
@@ -196,9 +126,6 @@ class BagClassifier(BagEstimator):
         self.patience = patience
         self.averaging = averaging
         self.most_instances = most_instances
-        self.class_weight = class_weight
-        self.temperature = temperature
-        self.threshold = threshold
         self.precision = precision
         self.engine = engine
         self.memory = memory
@@ -215,7 +142,7 @@ class BagClassifier(BagEstimator):
         checkpoint: str | Path | None = None,
         progress: TrainingProgress | None = None,
         should_stop: Callable[[], bool] = lambda: False,
-    ) -> "BagClassifier":
+    ) -> "BagNetwork":
         """Train the network.
 
         Parameters
@@ -235,7 +162,7 @@ class BagClassifier(BagEstimator):
 
         Returns
         -------
-        BagClassifier
+        BagNetwork
             The estimator itself.
         """
         if checkpoint is not None and self.random_state is None:
@@ -272,24 +199,19 @@ class BagClassifier(BagEstimator):
         model, device = build_network(trial, plan.training.bags[:1]), resolve_device(trial.device)
         choose_engine(trial.engine, model, trial.likelihood_, plan.training, plan.settings, device)
 
-    def decision_function(self, X: BagsLike) -> np.ndarray:
-        """Compute scores of shape (n_bags,) for two classes, else (n_bags, n_classes)."""
-        scores = self._infer(X).scores
-        return self.likelihood_.decisions(scores)
-
-    def predict_proba(self, X: BagsLike) -> np.ndarray:
-        return self._compute_probabilities(self._infer(X).scores)
+    def predict_outputs(self, X: BagsLike) -> np.ndarray:
+        return self._compute_outputs(self._infer(X).scores)
 
     def weigh(self, X: BagsLike) -> np.ndarray:
         return self._infer(X).weights.mean(axis=1)
 
     def score_instances(self, X: BagsLike) -> np.ndarray:
-        """Score each instance as a bag of its own: (n_instances,) for two classes, else (n_instances, n_classes)."""
-        return self.decision_function(self._check_bags(X).singletons())
+        """Score each instance as a bag of its own: (n_instances,) for two classes, else (n_instances, n_scores)."""
+        return self.likelihood_.decisions(self._compute_scores(self._check_bags(X).singletons()))
 
     def predict_with_weights(self, X: BagsLike) -> BagPredictions:
         inferred = self._infer(X)
-        return BagPredictions(self._compute_probabilities(inferred.scores), inferred.weights.mean(axis=1))
+        return BagPredictions(self._compute_outputs(inferred.scores), inferred.weights.mean(axis=1))
 
     @property
     def decision_threshold(self) -> float:
@@ -324,8 +246,10 @@ class BagClassifier(BagEstimator):
             bags = self._check_bags(validation[0])
             held_out = LabelledBags(bags, self.target_.encode(validation[1], len(bags)))
         elif self.validation is not None:
-            training, held_out = split_validation(training, self.validation, random_integer(self.seed_, Purpose.SPLIT))
-        return make_tasks(training, held_out, self.classes_, self.class_weight)
+            training, held_out = split_validation(
+                training, self.target_, self.validation, random_integer(self.seed_, Purpose.SPLIT)
+            )
+        return make_tasks(training, held_out, self.target_, self.class_weight)
 
     def _make_likelihood(self, target: Target) -> Likelihood:
         likelihood = super()._make_likelihood(target)
@@ -338,13 +262,21 @@ class BagClassifier(BagEstimator):
         device = resolve_device(self.device)
         return run_inference(self.model_.to(device), bags, device, memory=resolve_memory(self.memory, device))
 
-    def _compute_probabilities(self, scores: np.ndarray) -> np.ndarray:
-        return self.adjustment_.apply(self.likelihood_.probabilities(torch.from_numpy(scores).double()).numpy())
+    def _compute_scores(self, X: BagsLike) -> np.ndarray:
+        return self._infer(X).scores
+
+    def _compute_outputs(self, scores: np.ndarray) -> np.ndarray:
+        return self.adjustment_.apply(self.likelihood_.outputs(torch.from_numpy(scores).double()).numpy())
 
     def _learn_adjustment(self, held_out: TrainingTask | None) -> Adjustment:
         """Learn the requested temperature and threshold from the validation bags."""
-        self.adjustment_ = Adjustment()  # so that predict_proba returns the unadjusted probabilities
+        self.adjustment_ = Adjustment()  # so that predict_outputs returns the unadjusted outputs
         if held_out is None or not (self.temperature or self.threshold):
             return self.adjustment_
-        probabilities = self.predict_proba(held_out.bags)
-        return learn_adjustment(probabilities, held_out.targets, temperature=self.temperature, threshold=self.threshold)
+        return learn_adjustment(
+            self.target_,
+            self.predict_outputs(held_out.bags),
+            held_out.targets,
+            temperature=self.temperature,
+            threshold=self.threshold,
+        )

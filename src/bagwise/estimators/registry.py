@@ -14,6 +14,7 @@ from sklearn.base import clone
 
 from bagwise.arguments import canonicalize_name, choose_by_name, suggest_name
 from bagwise.errors import InputError
+from bagwise.estimators.bag_classifier import BagClassifier
 from bagwise.estimators.base import BagEstimator
 from bagwise.estimators.classical.em_dd import EMDD
 from bagwise.estimators.classical.majority import MajorityClassifier
@@ -28,7 +29,6 @@ from bagwise.estimators.classical.pooled import PooledClassifier
 from bagwise.estimators.meta.committee import Committee
 from bagwise.estimators.meta.ensemble import Ensemble
 from bagwise.estimators.meta.super_learner import SuperLearner
-from bagwise.estimators.network import BagClassifier
 
 PRESETS: dict[str, dict[str, Any]] = {
     # gated attention on augmented images, parameters averaged over the second half of the epochs: the most stable
@@ -201,7 +201,8 @@ def list_parameters(typed: str) -> dict[str, Any]:
     Examples
     --------
     >>> list_parameters("extra trees")
-    {'estimator': None, 'random_state': None, 'standardize': True, 'statistics': ('mean', 'min', 'max')}
+    {'estimator': None, 'positive': None, 'random_state': None, 'standardize': True,
+     'statistics': ('mean', 'min', 'max')}
     """
     _, free = _build_with_defaults(resolve_method_name(typed))
     plain = (str, int, float, bool, tuple, list, type(None))

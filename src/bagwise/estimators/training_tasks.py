@@ -5,15 +5,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from sklearn.utils import compute_class_weight
 
 from bagwise.arguments import check_bool, check_real_number, check_whole_number
 from bagwise.bags import Bags, fingerprint_bags, hold_out
 from bagwise.errors import InputError
 from bagwise.estimators.base import ClassWeight
-from bagwise.estimators.calibration import check_threshold
+from bagwise.estimators.calibration import check_adjustment
 from bagwise.estimators.serialization import to_plain
-from bagwise.targets import Target
+from bagwise.targets import AUTO, Target
 from bagwise.training import TrainingSettings, TrainingTask
 from bagwise.training.streaming import resolve_memory
 
@@ -30,7 +29,7 @@ FITTED_PARAMETERS = (  # in addition to the training settings; in the order of t
 
 
 class LabelledBags(NamedTuple):
-    """Bags and their class numbers."""
+    """Bags and their encoded targets."""
 
     bags: Bags
     targets: np.ndarray
@@ -51,7 +50,7 @@ def check_network_parameters(estimator: Any, target: Target, has_validation_bags
     resolve_memory(estimator.memory, torch.device("cpu"))
     for name in ("standardize", "temperature", "threshold"):
         check_bool(name, getattr(estimator, name))
-    check_threshold(estimator.threshold, target)
+    check_adjustment(estimator.temperature, estimator.threshold, target)
     if estimator.averaging and (has_validation_bags or estimator.validation is not None):
         raise InputError(
             "averaging and validation cannot be combined: the model is either the average of the last epochs or the "
@@ -79,9 +78,9 @@ def make_training_settings(estimator: Any) -> TrainingSettings:
     return TrainingSettings(seed=estimator.seed_, **{name: getattr(estimator, name) for name in names})
 
 
-def split_validation(known: LabelledBags, share: float, seed: int) -> tuple[LabelledBags, LabelledBags]:
-    """Hold out a share of the bags for validation, stratified by class; bags of a group stay together."""
-    training, validation = hold_out(known.targets, known.bags.groups, share, seed)
+def split_validation(known: LabelledBags, target: Target, share: float, seed: int) -> tuple[LabelledBags, LabelledBags]:
+    """Hold out a share of the bags for validation, stratified by target; bags of a group stay together."""
+    training, validation = hold_out(target.make_strata(known.targets), known.bags.groups, share, seed)
     return (
         LabelledBags(known.bags[training], known.targets[training]),
         LabelledBags(known.bags[validation], known.targets[validation]),
@@ -89,30 +88,14 @@ def split_validation(known: LabelledBags, share: float, seed: int) -> tuple[Labe
 
 
 def make_tasks(
-    training: LabelledBags, validation: LabelledBags | None, classes: np.ndarray, class_weight: ClassWeight
+    training: LabelledBags, validation: LabelledBags | None, target: Target, class_weight: ClassWeight
 ) -> tuple[TrainingTask, TrainingTask | None]:
     """Return the training and the validation task; both use class weights computed from the training bags."""
-    weights = compute_class_weights(training.targets, classes, class_weight)
 
     def make_task(known: LabelledBags) -> TrainingTask:
-        return TrainingTask(known.bags, known.targets, weights[known.targets])
+        return TrainingTask(known.bags, known.targets, target.weigh_bags(known.targets, class_weight, training.targets))
 
     return make_task(training), None if validation is None else make_task(validation)
-
-
-def compute_class_weights(targets: np.ndarray, classes: np.ndarray, class_weight: ClassWeight) -> np.ndarray:
-    """Compute the weight of each class in the loss.
-
-    >>> compute_class_weights(np.array([0, 1, 1, 1]), np.array(["no", "yes"]), {"no": 3, "yes": 1}).tolist()
-    [3.0, 1.0]
-    """
-    try:
-        weights = compute_class_weight(class_weight, classes=classes, y=classes[targets])
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            f"class_weight: {error}; it must be None, 'balanced', or a dict with a factor for each class"
-        ) from None
-    return weights.astype(np.float32)
 
 
 def describe_fit(estimator: Any, plan: TrainingPlan) -> dict[str, Any]:
@@ -120,12 +103,16 @@ def describe_fit(estimator: Any, plan: TrainingPlan) -> dict[str, Any]:
     tasks = {"training bags": plan.training, "validation bags": plan.validation}
     # without a context there is no entry, so that checkpoints written before contexts existed can be resumed
     context = {} if estimator.context is None else {"context": to_plain(estimator.context)}
+    # likewise for the choice of a target
+    chosen = {"target": (estimator.target, AUTO), "positive": (estimator.positive, None)}
+    target = {name: to_plain(value) for name, (value, default) in chosen.items() if value != default}
     return {
         **asdict(plan.settings),
         **{name: to_plain(getattr(estimator, name)) for name in FITTED_PARAMETERS},
         "engine": estimator.engine_,
         "encoder": to_plain(estimator.encoder),
         **context,
+        **target,
         "pooling": to_plain(estimator.pooling),
         "augmentation": to_plain(estimator.augmentation),
         **{name: None if task is None else fingerprint_bags(task.bags, task.targets) for name, task in tasks.items()},

@@ -25,9 +25,9 @@ from bagwise.evaluation.intervals import (
     resample_metrics,
     share_test_bags,
 )
-from bagwise.evaluation.protocol import Split, check_split_classes
+from bagwise.evaluation.protocol import Split, check_split_strata
 from bagwise.nn import Purpose, random_integer
-from bagwise.targets import ClassTarget, Metric, Target, clip_to_range, save_target
+from bagwise.targets import Metric, Target, clip_to_range, save_target
 from bagwise.training import use_one_thread
 
 PREDICTED_PARTS = ("bags", "groups")  # parts of a unit whose metrics compare outputs with targets
@@ -56,10 +56,10 @@ def evaluate_split(
     Unit
         Predictions, metrics and times of the fit.
     """
-    target = ClassTarget.learn(y, len(bags))
+    target = estimator.learn_target(y, len(bags))
     targets = target.encode(y, len(bags))
     labels = target.decode(targets)
-    check_split_classes(split, labels)
+    check_split_strata(split, target.make_strata(targets))
     model = clone(estimator)
     if "random_state" in model.get_params():
         model.set_params(random_state=random_integer(seed, Purpose.SPLIT, 4 + split.repeat, split.fold))
@@ -69,9 +69,9 @@ def evaluate_split(
         validation = {"validation": (test, labels[split.test])} if peeking else {}
         model.fit(bags[split.training], labels[split.training], **validation)
         fitted = time.perf_counter()
-        probabilities, weights = model.predict_with_weights(test)
+        outputs, weights = model.predict_with_weights(test)
         instances = {} if test.view("instance_labels") is None else evaluate_key_instances(model, test, weights)
-    predictions = _collect_predictions(targets[split.test], probabilities, test.groups)
+    predictions = _collect_predictions(target, targets[split.test], outputs, test.groups)
     return {
         "repeat": split.repeat,
         "fold": split.fold,
@@ -89,25 +89,25 @@ def evaluate_split(
     }
 
 
-def _collect_predictions(targets: np.ndarray, probabilities: np.ndarray, groups: np.ndarray | None) -> Unit:
-    """Targets and probabilities of the bags, and of their groups where there are any."""
-    predictions: Unit = {"bags": {"targets": targets.tolist(), "probabilities": probabilities.tolist()}}
+def _collect_predictions(target: Target, targets: np.ndarray, outputs: np.ndarray, groups: np.ndarray | None) -> Unit:
+    """Targets and outputs of the bags, and of their groups where there are any."""
+    predictions: Unit = {"bags": {"targets": targets.tolist(), target.outputs_name: outputs.tolist()}}
     if groups is None:
         return predictions
     predictions["bags"]["groups"] = [str(group) for group in groups]
-    grouped = group_predictions(targets, probabilities, groups)
+    grouped = group_predictions(targets, outputs, groups)
     if grouped.targets is not None:
         predictions["groups"] = {
             "names": grouped.names.tolist(),
             "targets": grouped.targets.tolist(),
-            "probabilities": grouped.probabilities.tolist(),
+            target.outputs_name: grouped.outputs.tolist(),
         }
     return predictions
 
 
 def _compute_metrics(target: Target, predictions: Unit, threshold: float) -> Unit:
     return {
-        part: target.compute_metrics(np.array(found["targets"]), np.array(found["probabilities"]), threshold)
+        part: target.compute_metrics(np.array(found["targets"]), np.array(found[target.outputs_name]), threshold)
         for part, found in predictions.items()
     }
 
@@ -226,10 +226,11 @@ def _pool_folds(units: Sequence[Unit], name: str, part: str) -> float | None:
     groups = [group for predictions, _ in evaluated for group in predictions.get("names", [])]
     if not evaluated or len(set(groups)) < len(groups):
         return None
+    target = read_unit_target(units[0])
     targets = np.concatenate([predictions["targets"] for predictions, _ in evaluated])
-    probabilities = np.concatenate([predictions["probabilities"] for predictions, _ in evaluated])
+    outputs = np.concatenate([predictions[target.outputs_name] for predictions, _ in evaluated])
     thresholds = np.concatenate([np.full(len(found["targets"]), threshold) for found, threshold in evaluated])
-    return read_unit_target(units[0]).metrics[name].compute(targets, probabilities, thresholds)
+    return target.metrics[name].compute(targets, outputs, thresholds)
 
 
 def _average_pooled(units: Sequence[Unit], name: str, part: str) -> float | None:

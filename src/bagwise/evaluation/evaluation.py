@@ -1,7 +1,7 @@
 """Evaluation of a fitted estimator on bags it has not seen: predictions, weights, and metrics with intervals.
 
-Groups (e.g. the patients that slides belong to) are predicted from their bags: a group's probabilities are the mean of
-the probabilities of its bags.
+Groups (e.g. the patients that slides belong to) are predicted from their bags: a group's outputs are the mean of the
+outputs of its bags.
 """
 
 from typing import Any, NamedTuple
@@ -21,15 +21,15 @@ class Evaluation(NamedTuple):
 
     Attributes
     ----------
-    probabilities : ndarray of shape (n_bags, n_classes)
-        Class probabilities of each bag.
+    outputs : ndarray of shape (n_bags, n_outputs)
+        Outputs of the target for each bag, such as class probabilities.
     weights : ndarray of shape (n_instances,)
         Weight of each instance; the weights sum to one within each bag.
     metrics : dict
         Metrics of bags, groups and key instances; JSON-serialisable.
     """
 
-    probabilities: np.ndarray
+    outputs: np.ndarray
     weights: np.ndarray
     metrics: dict[str, Any]
 
@@ -45,12 +45,12 @@ def evaluate(estimator: BagEstimator, bags: BagsLike, y: npt.ArrayLike) -> Evalu
         Bags in any form that estimators accept. Metrics of groups are included if the bags have groups, and
         key-instance metrics if they have instance labels.
     y : array-like of shape (n_bags,)
-        Labels; all of them must be classes that the estimator was trained on.
+        Labels; for classes, all of them must be classes that the estimator was trained on.
 
     Returns
     -------
     Evaluation
-        Probabilities, weights and metrics with bootstrap intervals.
+        Outputs, weights and metrics with bootstrap intervals.
 
     Raises
     ------
@@ -60,44 +60,46 @@ def evaluate(estimator: BagEstimator, bags: BagsLike, y: npt.ArrayLike) -> Evalu
     bags = as_bags(bags)
     target, threshold = estimator.target_, estimator.decision_threshold
     targets = target.encode(y, len(bags))
-    probabilities, weights = estimator.predict_with_weights(bags)
+    outputs, weights = estimator.predict_with_weights(bags)
     metrics: dict[str, Any] = {
         "n_bags": bags.n_bags,
         "n_instances": bags.n_instances,
-        "bags": _compute_metrics_with_intervals(target, targets, probabilities, bags.groups, threshold),
+        "bags": _compute_metrics_with_intervals(target, targets, outputs, bags.groups, threshold),
         "decision_threshold": threshold,
     }
     if bags.groups is not None:
-        metrics |= _compute_group_metrics(target, targets, probabilities, bags.groups, threshold)
+        metrics |= _compute_group_metrics(target, targets, outputs, bags.groups, threshold)
     if bags.view("instance_labels") is not None:
         metrics["instances"] = evaluate_key_instances(estimator, bags, weights)
-    return Evaluation(probabilities, weights, metrics)
+    return Evaluation(outputs, weights, metrics)
 
 
 def _compute_metrics_with_intervals(
-    target: Target, targets: np.ndarray, probabilities: np.ndarray, groups: np.ndarray | None, threshold: float
+    target: Target, targets: np.ndarray, outputs: np.ndarray, groups: np.ndarray | None, threshold: float
 ) -> dict[str, Any]:
-    intervals = bootstrap_intervals(target, targets, probabilities, groups, threshold)
-    values = target.compute_metrics(targets, probabilities, threshold)
+    intervals = bootstrap_intervals(target, targets, outputs, groups, threshold)
+    values = target.compute_metrics(targets, outputs, threshold)
     return {name: {"value": value, "interval": intervals[name]} for name, value in values.items()}
 
 
 def _compute_group_metrics(
-    target: Target, targets: np.ndarray, probabilities: np.ndarray, groups: np.ndarray, threshold: float
+    target: Target, targets: np.ndarray, outputs: np.ndarray, groups: np.ndarray, threshold: float
 ) -> dict[str, Any]:
     """Metrics of groups, if some group has several bags and every group has a single label."""
-    grouped = group_predictions(targets, probabilities, groups)
+    grouped = group_predictions(targets, outputs, groups)
     if grouped.targets is None or len(grouped.names) == len(targets):
         return {}
-    metrics = _compute_metrics_with_intervals(target, grouped.targets, grouped.probabilities, None, threshold)
+    metrics = _compute_metrics_with_intervals(target, grouped.targets, grouped.outputs, None, threshold)
     return {"groups": {"n_groups": len(grouped.names), "metrics": metrics}}
 
 
 def evaluate_key_instances(estimator: BagEstimator, bags: Bags, weights: np.ndarray) -> dict[str, Any]:
     """Compute key-instance metrics of the weights and, if the estimator scores single instances, of their scores."""
     metrics = {"weights": compute_instance_metrics(bags, weights)}
-    scores = estimator.score_instances(bags) if hasattr(estimator, "score_instances") else None
-    if scores is None or scores.ndim > 1:
+    if not hasattr(estimator, "score_instances"):
+        return metrics
+    scores = estimator.target_.get_key_scores(estimator.score_instances(bags))
+    if scores is None:
         return metrics
     return {**metrics, "scores": compute_instance_metrics(bags, scores)}
 
@@ -111,27 +113,27 @@ class GroupPredictions(NamedTuple):
         Names of the groups, sorted.
     n_bags : ndarray of shape (n_groups,)
         Number of bags of each group.
-    targets : ndarray of shape (n_groups,) or None
-        Class indices; None if the targets of the bags are unknown, or if bags of a group have different classes.
-    probabilities : ndarray of shape (n_groups, n_classes)
-        Mean of the class probabilities of each group's bags.
+    targets : ndarray of shape (n_groups, ...) or None
+        Encoded targets; None if those of the bags are unknown, or if bags of a group have different ones.
+    outputs : ndarray of shape (n_groups, n_outputs)
+        Mean of the outputs of each group's bags.
     """
 
     names: np.ndarray
     n_bags: np.ndarray
     targets: np.ndarray | None
-    probabilities: np.ndarray
+    outputs: np.ndarray
 
 
-def group_predictions(targets: np.ndarray | None, probabilities: np.ndarray, groups: np.ndarray) -> GroupPredictions:
+def group_predictions(targets: np.ndarray | None, outputs: np.ndarray, groups: np.ndarray) -> GroupPredictions:
     """Average the predictions of bags over the groups the bags belong to.
 
     Parameters
     ----------
     targets : ndarray of shape (n_bags,) or None
-        Class indices of the bags. If the bags of any group have different classes, no group gets a target.
-    probabilities : ndarray of shape (n_bags, n_classes)
-        Class probabilities of the bags.
+        Encoded targets of the bags. If the bags of any group have different targets, no group gets one.
+    outputs : ndarray of shape (n_bags, n_outputs)
+        Outputs of the bags, such as class probabilities.
     groups : ndarray of shape (n_bags,)
         Group of each bag.
 
@@ -142,22 +144,22 @@ def group_predictions(targets: np.ndarray | None, probabilities: np.ndarray, gro
 
     Examples
     --------
-    >>> probabilities = np.array([[0.6, 0.4], [0.3, 0.7], [0.8, 0.2]])
-    >>> group_predictions(np.array([1, 1, 0]), probabilities, np.array(["a", "a", "b"])).targets
+    >>> outputs = np.array([[0.6, 0.4], [0.3, 0.7], [0.8, 0.2]])
+    >>> group_predictions(np.array([1, 1, 0]), outputs, np.array(["a", "a", "b"])).targets
     array([1, 0])
     """
     names, owners, counts = np.unique(groups, return_inverse=True, return_counts=True)
-    sums = np.zeros((len(names), probabilities.shape[1]))
-    np.add.at(sums, owners, probabilities)
+    sums = np.zeros((len(names), outputs.shape[1]))
+    np.add.at(sums, owners, outputs)
     return GroupPredictions(
         names=names,
         n_bags=counts,
         targets=None if targets is None else _find_group_targets(targets, owners, len(names)),
-        probabilities=sums / counts[:, None],
+        outputs=sums / counts[:, None],
     )
 
 
 def _find_group_targets(targets: np.ndarray, owners: np.ndarray, n_groups: int) -> np.ndarray | None:
-    group_targets = np.zeros(n_groups, dtype=int)
+    group_targets = np.zeros((n_groups, *targets.shape[1:]), dtype=targets.dtype)
     group_targets[owners] = targets
     return group_targets if (group_targets[owners] == targets).all() else None

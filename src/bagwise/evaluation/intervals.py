@@ -22,7 +22,7 @@ import numpy as np
 from scipy import stats
 
 from bagwise.nn import Purpose, make_generator
-from bagwise.targets import DEFAULT_THRESHOLD, ClassTarget, Target, restore_target
+from bagwise.targets import DEFAULT_THRESHOLD, Target, learn_target, restore_target
 
 N_RESAMPLES = 1000
 CONFIDENCE_LEVEL = 0.95
@@ -33,7 +33,7 @@ Interval = tuple[float, float]
 def bootstrap_intervals(
     target: Target,
     targets: np.ndarray,
-    probabilities: np.ndarray,
+    outputs: np.ndarray,
     groups: np.ndarray | None = None,
     threshold: float = DEFAULT_THRESHOLD,
     seed: int = 0,
@@ -46,7 +46,7 @@ def bootstrap_intervals(
         Target of the bags, whose metrics are computed.
     targets : ndarray of shape (n_bags, ...)
         Encoded targets.
-    probabilities : ndarray of shape (n_bags, n_outputs)
+    outputs : ndarray of shape (n_bags, n_outputs)
         Outputs of the model.
     groups : ndarray of shape (n_bags,), default=None
         If given, whole groups are resampled.
@@ -63,7 +63,7 @@ def bootstrap_intervals(
     """
     values: dict[str, list[float | None]] = {}
     for rows in resample_bags(len(targets), groups, seed):
-        for name, value in target.compute_metrics(targets[rows], probabilities[rows], threshold).items():
+        for name, value in target.compute_metrics(targets[rows], outputs[rows], threshold).items():
             values.setdefault(name, []).append(value)
     return {name: compute_percentiles(np.array(resampled, dtype=float)) for name, resampled in values.items()}
 
@@ -266,7 +266,8 @@ def read_unit_target(unit: dict[str, Any]) -> Target:
     """
     if "target" in unit:
         return restore_target(unit["target"])
-    return ClassTarget.unnamed(len(unit["predictions"]["bags"]["probabilities"][0]))
+    numbers = np.arange(len(unit["predictions"]["bags"]["probabilities"][0]))
+    return learn_target("classes", numbers, len(numbers))
 
 
 def resample_metrics(units: Sequence[dict[str, Any]], part: str) -> dict[str, np.ndarray]:
@@ -276,11 +277,11 @@ def resample_metrics(units: Sequence[dict[str, Any]], part: str) -> dict[str, np
     resamples.
     """
     predictions = [unit["predictions"][part] for unit in units]
+    target, groups = read_unit_target(units[0]), predictions[0].get("groups")
     evaluated = [
-        (np.array(found["targets"]), np.array(found["probabilities"]), unit["threshold"])
+        (np.array(found["targets"]), np.array(found[target.outputs_name]), unit["threshold"])
         for unit, found in zip(units, predictions, strict=True)
     ]
-    target, groups = read_unit_target(units[0]), predictions[0].get("groups")
     values: dict[str, list[float]] = {}
     for rows in resample_bags(len(evaluated[0][0]), None if groups is None else np.array(groups)):
         metrics = [

@@ -44,7 +44,7 @@ class Split(NamedTuple):
 
 
 def make_repeated_folds(
-    bags: Bags, targets: np.ndarray, n_folds: int = 10, n_repeats: int = 1, seed: int = 0, grouped: bool = True
+    bags: Bags, strata: np.ndarray, n_folds: int = 10, n_repeats: int = 1, seed: int = 0, grouped: bool = True
 ) -> list[Split]:
     """Make the splits of a repeated stratified k-fold cross-validation.
 
@@ -52,8 +52,8 @@ def make_repeated_folds(
     ----------
     bags : Bags
         The bags to split.
-    targets : ndarray of shape (n_bags,)
-        Labels to stratify by.
+    strata : ndarray of shape (n_bags,)
+        Stratum of each bag: for classes, its label.
     n_folds : int, default=10
         Number of folds.
     n_repeats : int, default=1
@@ -76,18 +76,18 @@ def make_repeated_folds(
     """
     check_whole_number("folds", n_folds, minimum=2)
     check_whole_number("repeats", n_repeats, minimum=1)
-    _check_class_counts(targets, n_folds)
+    _check_class_counts(strata, n_folds)
     groups = get_groups(bags, grouped)
     splits = []
     for repeat in range(n_repeats):
         repeat_seed = random_integer(seed, Purpose.SPLIT, 2, repeat)
-        for fold, (training, test) in enumerate(make_stratified_folds(targets, groups, n_folds, repeat_seed)):
+        for fold, (training, test) in enumerate(make_stratified_folds(strata, groups, n_folds, repeat_seed)):
             splits.append(Split(repeat=repeat, fold=fold, training=training, test=test))
     return check_splits(splits, groups)
 
 
-def _check_class_counts(targets: np.ndarray, n_folds: int) -> None:
-    smallest = int(np.unique(targets, return_counts=True)[1].min())
+def _check_class_counts(strata: np.ndarray, n_folds: int) -> None:
+    smallest = int(np.unique(strata, return_counts=True)[1].min())
     if smallest < n_folds:
         raise InputError(
             f"a class has only {smallest} bags, too few for {n_folds} folds; use at most --folds {max(smallest, 2)}"
@@ -95,7 +95,7 @@ def _check_class_counts(targets: np.ndarray, n_folds: int) -> None:
 
 
 def make_repeated_hold_out(
-    bags: Bags, targets: np.ndarray, share: float = 0.2, n_repeats: int = 1, seed: int = 0, grouped: bool = True
+    bags: Bags, strata: np.ndarray, share: float = 0.2, n_repeats: int = 1, seed: int = 0, grouped: bool = True
 ) -> list[Split]:
     """Make splits that hold out a random share of the bags, stratified by class.
 
@@ -103,8 +103,8 @@ def make_repeated_hold_out(
     ----------
     bags : Bags
         The bags to split.
-    targets : ndarray of shape (n_bags,)
-        Labels to stratify by.
+    strata : ndarray of shape (n_bags,)
+        Stratum of each bag: for classes, its label.
     share : float, default=0.2
         Share of the bags to hold out, between 0 and 1.
     n_repeats : int, default=1
@@ -122,7 +122,7 @@ def make_repeated_hold_out(
     splits = []
     for repeat in range(check_whole_number("repeats", n_repeats, minimum=1)):
         repeat_seed = random_integer(seed, Purpose.SPLIT, 3, repeat)
-        training, test = hold_out(targets, groups, share, repeat_seed)
+        training, test = hold_out(strata, groups, share, repeat_seed)
         splits.append(Split(repeat=repeat, fold=0, training=training, test=test))
     return check_splits(splits, groups)
 
@@ -202,9 +202,9 @@ def check_splits(splits: Sequence[Split], groups: np.ndarray | None) -> list[Spl
     return list(splits)
 
 
-def check_split_classes(split: Split, labels: np.ndarray) -> None:
-    """Reject a split whose training bags lack a class, which the fitted model could not predict."""
-    missing = np.setdiff1d(labels, labels[split.training])
+def check_split_strata(split: Split, strata: np.ndarray) -> None:
+    """Reject a split whose training bags lack a stratum, such as a class, which the fitted model could not predict."""
+    missing = np.setdiff1d(strata, strata[split.training])
     if len(missing):
         raise InputError(
             f"{split.title} has no training bag of class '{missing[0]}': its bags are in too few groups, or the split "

@@ -1,9 +1,9 @@
 """The explanation of one test bag, written to a folder.
 
-explanation.json     label, probabilities with all digits, scores, and the reliability of the weights
-instances.csv        one row per instance: position, weight, contributions, probabilities as a bag of its own
+explanation.json     label, outputs with all digits, scores, and the reliability of the weights
+instances.csv        one row per instance: position, weight, contributions, outputs as a bag of its own
 weights.npy          (n_instances,)
-contributions.npy    (n_instances, n_classes), and probabilities.npy
+contributions.npy    (n_instances, n_outputs), and probabilities.npy for classes, outputs.npy for other targets
 strip.png            the instances with the highest weights, key instances framed
 curves.png           deletion and insertion curves
 panels.png           the five panels of the paper, if there is an image of the bag
@@ -48,7 +48,7 @@ MAX_TITLE_WORD = 40  # characters of a bag name or label in a title
 
 
 class ReferenceModel(NamedTuple):
-    """Another model whose probabilities of single instances are shown beside the weights.
+    """Another model whose outputs for single instances are shown beside the weights.
 
     Attributes
     ----------
@@ -67,10 +67,10 @@ class ExplanationSettings(NamedTuple):
 
     Attributes
     ----------
-    layer : {"weight", "contribution", "probability"}, default="weight"
-        Layer of the map.
-    class_number : int, default=1
-        Index of the class of contributions, probabilities and curves.
+    layer : str, default="weight"
+        Layer of the map, one of the layers of the target.
+    output_number : int, default=0
+        Index of the output of contributions, outputs of single instances, and curves.
     style : MapStyle, default=MapStyle()
         Style of the map.
     top : int, default=10
@@ -82,7 +82,7 @@ class ExplanationSettings(NamedTuple):
     """
 
     layer: str = "weight"
-    class_number: int = 1
+    output_number: int = 0
     style: MapStyle = MapStyle()
     top: int = 10
     beside: ReferenceModel | None = None
@@ -106,7 +106,7 @@ def write_explanation(
     open_run : OpenRun
         The run of the bag.
     layers : BagLayers
-        Weights, contributions and probabilities of that run.
+        Layers of that run.
     bag : int
         Index of the test bag.
     background : Background or None
@@ -125,7 +125,7 @@ def write_explanation(
         trust = assess_trust(layers.weights(bag), np.array([0, open_run.bag(bag).n_instances]), spread)
         write_json(temporary / "explanation.json", describe_explanation(open_run, layers, bag, trust, curves, settings))
         write_csv(temporary / "instances.csv", _make_rows(open_run, layers, bag, spread))
-        _save_arrays(temporary, layers, bag)
+        _save_arrays(temporary, open_run, layers, bag)
         if open_run.bag(bag).positions is not None and open_run.bag(bag).tile_sizes is not None:
             _write_geojson(temporary, open_run, layers, bag, settings)
         _save_figures(temporary, open_run, layers, bag, curves, settings)
@@ -143,21 +143,22 @@ def describe_explanation(
     curves: DeletionCurves,
     settings: ExplanationSettings,
 ) -> JsonObject:
-    """Return the content of explanation.json; probabilities are strings, as in the predictions of the run."""
-    explanation, row, classes = layers.explanation(bag), open_run.run.predictions[bag], open_run.run.classes
+    """Return the content of explanation.json; outputs are strings, as in the predictions of the run."""
+    explanation, row, target = layers.explanation(bag), open_run.run.predictions[bag], open_run.run.target
+    titles = [output.title for output in target.outputs]
     return {
         "bag": row["bag"],
         "label": row["label"],
         "predicted": row["predicted"],
-        "probabilities": {label: row[f"probability {label}"] for label in classes},
-        "scores": dict(zip(classes, explanation.scores[0].tolist(), strict=True)),
-        "baseline": dict(zip(classes, explanation.baseline.tolist(), strict=True)),
+        target.outputs_name: {output.title: row[output.name] for output in target.outputs},
+        "scores": dict(zip(titles, explanation.scores[0].tolist(), strict=True)),
+        "baseline": dict(zip(titles, explanation.baseline.tolist(), strict=True)),
         "contributions": explanation.method,
         "n_instances": int(row["n_instances"]),
         "effective_number": float(trust.effective_number[0]),
         "top_weight": float(trust.top_weight[0]),
         "warnings": trust.warnings[0],
-        "class": classes[settings.class_number],
+        target.output_word: titles[settings.output_number],
         "deletion_area": curves.deletion_area,
         "insertion_area": curves.insertion_area,
     }
@@ -172,9 +173,9 @@ def _compute_spread(open_run: OpenRun, layers: BagLayers, bag: int, settings: Ex
 
 
 def _compute_curves(open_run: OpenRun, layers: BagLayers, bag: int, settings: ExplanationSettings) -> DeletionCurves:
-    """Compute deletion curves, with instances ranked by contribution, because a weight belongs to no class."""
-    order = np.argsort(-layers.values("contribution", bag, settings.class_number), kind="stable")
-    return compute_deletion_curves(open_run.model, open_run.bag(bag), order, settings.class_number)
+    """Compute deletion curves, with instances ranked by contribution, because a weight belongs to no output."""
+    order = np.argsort(-layers.values("contribution", bag, settings.output_number), kind="stable")
+    return compute_deletion_curves(open_run.model, open_run.bag(bag), order, settings.output_number)
 
 
 def _make_rows(open_run: OpenRun, layers: BagLayers, bag: int, spread: np.ndarray | None) -> list[JsonObject]:
@@ -184,24 +185,24 @@ def _make_rows(open_run: OpenRun, layers: BagLayers, bag: int, spread: np.ndarra
     return [{**row, "weight spread": repr(float(value))} for row, value in zip(rows, spread, strict=True)]
 
 
-def _save_arrays(folder: Path, layers: BagLayers, bag: int) -> None:
+def _save_arrays(folder: Path, open_run: OpenRun, layers: BagLayers, bag: int) -> None:
     arrays = {
         "weights": layers.weights(bag),
         "contributions": layers.explanation(bag).contributions,
-        "probabilities": layers.probabilities(bag),
+        open_run.run.target.outputs_name: layers.outputs(bag),
     }
     for name, values in arrays.items():
         write_array(folder / f"{name}.npy", values)
 
 
 def _write_geojson(folder: Path, open_run: OpenRun, layers: BagLayers, bag: int, settings: ExplanationSettings) -> None:
-    write_geojson(folder / "tiles.geojson", tiles_to_geojson(open_run, layers, bag, settings.class_number))
+    write_geojson(folder / "tiles.geojson", tiles_to_geojson(open_run, layers, bag, settings.output_number))
     regions = regions_to_geojson(
         open_run,
         layers,
         bag,
         layer=settings.layer,
-        class_number=settings.class_number,
+        output_number=settings.output_number,
         scale=settings.style.scale,
         threshold=REGION_THRESHOLD if settings.style.threshold is None else settings.style.threshold,
     )
@@ -216,11 +217,13 @@ def _save_figures(
     curves: DeletionCurves,
     settings: ExplanationSettings,
 ) -> None:
-    title, label = _make_title(open_run, bag), open_run.run.classes[settings.class_number]
+    title, target = _make_title(open_run, bag), open_run.run.target
+    output = target.outputs[settings.output_number]
     save_strip(
         folder / "strip.png", open_run.bag(bag), layers.weights(bag), f"{title}: instances by weight, highest first"
     )
-    save_curves(folder / "curves.png", curves, f"ranked by contribution to class {label}; {title}")
+    ranking = f"ranked by contribution to {target.output_word} {output.title}"
+    save_curves(folder / "curves.png", curves, output, f"{ranking}; {title}")
 
 
 def _save_maps(
@@ -233,31 +236,33 @@ def _save_maps(
 ) -> None:
     """Save the files that need the image or slide of the bag."""
     single, weights = open_run.bag(bag), layers.weights(bag)
-    label = open_run.run.classes[settings.class_number]
+    target = open_run.run.target
+    label = target.outputs[settings.output_number].title
+    subject = f"{target.output_word} {label}"
     tiles = get_tile_grid(single)
-    layer = make_map_layer(settings.layer, layers.values(settings.layer, bag, settings.class_number), label)
+    layer = make_map_layer(settings.layer, layers.values(settings.layer, bag, settings.output_number), subject)
     save_picture(folder / "map.png", render_map(background, tiles, layer, settings.style))
     save_top_tiles(folder / "tiles", background, tiles, layer.values, settings.top)
     if has_panels(background):
         reference = _predict_reference(settings, single, label)
         pictures = render_panels(single, background, weights, reference, settings.style.scale)
-        of_class = [f"(e): class {label}"] if settings.beside else []
+        of_class = [f"(e): {subject}"] if settings.beside else []
         parts = [_make_title(open_run, bag), apply_scale(weights, settings.style.scale).caption, *of_class]
         save_panels(folder / "panels.png", pictures, "; ".join(parts))
 
 
 def _predict_reference(settings: ExplanationSettings, bag: Bags, label: str) -> dict[str, np.ndarray]:
-    """Return the reference model's probability of every instance, by the model's name."""
+    """Return the reference model's output for every instance, by the model's name."""
     if settings.beside is None:
         return {}
     name, model = settings.beside
-    labels = [str(label) for label in model.classes_]
-    if label not in labels:
+    titles = [output.title for output in model.target_.outputs]
+    if label not in titles:
         raise InputError(
-            f"the reference model '{name}' has no class {label}; its classes are {', '.join(labels)}. "
-            "Give a run trained on the same classes with --beside RUN"
+            f"the reference model '{name}' predicts {model.target_.describe()}, not {label}; give a run trained on the "
+            "same target with --beside RUN"
         )
-    return {name: model.predict_proba(bag.singletons())[:, labels.index(label)]}
+    return {name: model.predict_outputs(bag.singletons())[:, titles.index(label)]}
 
 
 def _make_title(open_run: OpenRun, bag: int) -> str:

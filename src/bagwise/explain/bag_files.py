@@ -15,6 +15,7 @@ from bagwise.explain.layers import LAYERS, BagLayers, make_map_layer
 from bagwise.figures import plot_bag_strip, plot_panels, plot_removal_curves, use_style
 from bagwise.io import JsonObject, write_atomically
 from bagwise.runs import OpenRun
+from bagwise.targets import Output
 
 FORMULA_PREFIXES = ("=", "+", "-", "@", "\t", "\r")
 MAX_IN_STRIP = 36
@@ -31,21 +32,24 @@ def make_instance_rows(open_run: OpenRun, layers: BagLayers, bag: int) -> list[J
     open_run : OpenRun
         The run of the bag.
     layers : BagLayers
-        Weights, contributions and probabilities of that run.
+        Layers of that run.
     bag : int
         Index of the test bag.
 
     Returns
     -------
     list of dict
-        Bag, instance, position (x and y, if known), weight, contribution to each class, probabilities of the instance
-        as a bag of its own, and whether it is a key instance (if known).
+        Bag, instance, position (x and y, if known), the layers of the target for each output (weight, contribution,
+        output of the instance as a bag of its own), and whether it is a key instance (if known).
     """
     single, name = open_run.bag(bag), open_run.run.predictions[bag]["bag"]
-    columns = {"weight": layers.weights(bag)}
-    for title, layer in (("contribution", "contribution"), ("probability alone", "probability")):
-        for number, label in enumerate(open_run.run.classes):
-            columns[f"{title} {label}"] = layers.values(layer, bag, number)
+    target, columns = open_run.run.target, {}
+    for layer in target.layers:
+        if not LAYERS[layer].of_output:
+            columns[LAYERS[layer].column] = layers.values(layer, bag, 0)
+            continue
+        for number, output in enumerate(target.outputs):
+            columns[f"{LAYERS[layer].column} {output.title}"] = layers.values(layer, bag, number)
     texts = {title: [repr(value) for value in values.astype(float).tolist()] for title, values in columns.items()}
     return [
         {"bag": escape_formula(name), "instance": instance, **_get_position(single, instance)}
@@ -72,7 +76,7 @@ def _get_key_label(bag: Bags, instance: int) -> JsonObject:
     return {} if bag.instance_labels is None else {"key": int(bag.instance_labels[instance] > 0)}
 
 
-def tiles_to_geojson(open_run: OpenRun, layers: BagLayers, bag: int, class_number: int) -> JsonObject:
+def tiles_to_geojson(open_run: OpenRun, layers: BagLayers, bag: int, output_number: int) -> JsonObject:
     """Return every tile of a test bag as GeoJSON, with each layer as a measurement.
 
     Parameters
@@ -80,11 +84,11 @@ def tiles_to_geojson(open_run: OpenRun, layers: BagLayers, bag: int, class_numbe
     open_run : OpenRun
         The run of the bag.
     layers : BagLayers
-        Weights, contributions and probabilities of that run.
+        Layers of that run.
     bag : int
         Index of the test bag.
-    class_number : int
-        Index of the class of contributions and probabilities.
+    output_number : int
+        Index of the output of contributions and outputs of single instances.
 
     Returns
     -------
@@ -92,16 +96,16 @@ def tiles_to_geojson(open_run: OpenRun, layers: BagLayers, bag: int, class_numbe
         A FeatureCollection.
     """
     positions, tile_size = get_tile_grid(open_run.bag(bag))
-    measurements = {name: layers.values(name, bag, class_number) for name in LAYERS}
-    return to_geojson(positions, tile_size, measurements, open_run.run.classes[class_number])
+    measurements = {name: layers.values(name, bag, output_number) for name in open_run.run.target.layers}
+    return to_geojson(positions, tile_size, measurements, open_run.run.target.outputs[output_number].title)
 
 
 def regions_to_geojson(
-    open_run: OpenRun, layers: BagLayers, bag: int, *, layer: str, class_number: int, scale: str, threshold: float
+    open_run: OpenRun, layers: BagLayers, bag: int, *, layer: str, output_number: int, scale: str, threshold: float
 ) -> JsonObject:
     """Return regions of adjacent tiles whose scaled values reach the threshold, as GeoJSON."""
-    label = open_run.run.classes[class_number]
-    map_layer = make_map_layer(layer, layers.values(layer, bag, class_number), label)
+    label = open_run.run.target.outputs[output_number].title
+    map_layer = make_map_layer(layer, layers.values(layer, bag, output_number), label)
     measurements = {f"{layer}, {scale} scale": map_layer.scale_values(scale).values, layer: map_layer.values}
     positions, tile_size = get_tile_grid(open_run.bag(bag))
     return to_geojson(positions, tile_size, measurements, label, threshold=threshold, merged=True)
@@ -120,11 +124,11 @@ def save_strip(path: Path, bag: Bags, weights: np.ndarray, title: str) -> Path:
         return _save_figure(path, figure)
 
 
-def save_curves(path: Path, curves: DeletionCurves, title: str) -> Path:
-    """Save a figure of the deletion and insertion curves."""
+def save_curves(path: Path, curves: DeletionCurves, output: Output, title: str) -> Path:
+    """Save a figure of the deletion and insertion curves of an output."""
     with use_style():
         figure = Figure(figsize=(4.4, 4.4), layout="constrained")
-        axes = plot_removal_curves(figure.subplots(), curves.shares, curves.deletion, curves.insertion)
+        axes = plot_removal_curves(figure.subplots(), curves.shares, curves.deletion, curves.insertion, output)
         axes.set_xlabel(f"{axes.get_xlabel()}\n{title}", parse_math=False)
         return _save_figure(path, figure)
 

@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from bagwise.bags import Bags
-from bagwise.explain.attribution import Attribution, expand_scores
+from bagwise.explain.attribution import Attribution
 from bagwise.nn import BagModel, Offsets, Residual, segment_sum
 from bagwise.nn.pooling import (
     AdditivePooling,
@@ -34,6 +34,7 @@ from bagwise.nn.pooling import (
     Sum,
     make_rowless_terms,
 )
+from bagwise.targets import Likelihood
 from bagwise.training import ROWS_AT_ONCE, array_to_tensor, bags_to_tensors
 from bagwise.training.streaming import RowCollector, cut_pieces
 
@@ -63,7 +64,7 @@ def has_closed_form(model: BagModel) -> bool:
 
 
 @torch.inference_mode()
-def attribute_in_closed_form(model: BagModel, bags: Bags, device: torch.device) -> Attribution:
+def attribute_in_closed_form(model: BagModel, likelihood: Likelihood, bags: Bags, device: torch.device) -> Attribution:
     """Compute all contributions; only a few numbers per instance, attention head and class are stored."""
     form = get_linear_form(model)
     exponents, evidence = RowCollector(bags.n_instances), RowCollector(bags.n_instances)
@@ -73,8 +74,8 @@ def attribute_in_closed_form(model: BagModel, bags: Bags, device: torch.device) 
         bias = compute_bias(form, rows)
     shares = compute_shares(form.pooling, exponents.rows, array_to_tensor(bags.offsets))
     evidence_by_block = evidence.rows.unflatten(1, (form.n_blocks, -1))
-    contributions = expand_scores((shares[:, :, None] * evidence_by_block).sum(dim=1).numpy())
-    baseline = expand_scores(bias.numpy())[0]
+    contributions = likelihood.score_outputs((shares[:, :, None] * evidence_by_block).sum(dim=1).numpy())
+    baseline = likelihood.score_outputs(bias.numpy())[0]
     sums = segment_sum(torch.from_numpy(contributions), array_to_tensor(bags.offsets)).numpy()
     return Attribution(scores=baseline + sums, baseline=baseline, contributions=contributions, method="closed form")
 

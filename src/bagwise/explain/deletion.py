@@ -1,45 +1,42 @@
 """Deletion and insertion curves (Petsiuk et al. 2018): the effect of the highest-ranked instances on the prediction.
 
-    deletion    p(class) of the bag without the first instances of a ranking; drops early if they are decisive
-    insertion   p(class) of a bag of only these first instances; rises early if they are decisive
+    deletion    output of the bag without the first instances of a ranking; drops early if they are decisive
+    insertion   output of a bag of only these first instances; rises early if they are decisive
 
-The estimator predicts every subset as a bag. It cannot predict an empty bag, whose probability is defined as one over
-the number of classes.
+An output is, for example, the probability of a class. The estimator predicts every subset as a bag. It cannot predict
+an empty bag, whose output is defined as that of a score of zero: for classes, even odds.
 """
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from torch import Tensor
 
 from bagwise.arguments import check_whole_number
 from bagwise.bags import Bags, compute_offsets
 from bagwise.errors import InputError
 from bagwise.estimators import BagEstimator
-from bagwise.explain.attribution import compute_class_scores
 from bagwise.explain.shapley import PermutationPlan, PrefixScorer
-from bagwise.targets import clip_log
 from bagwise.training import group_by_rows
 
 ROWS_AT_ONCE = 1 << 14  # rows of subsets that are predicted together; a larger subset is predicted by itself
 
 
 class DeletionCurves(NamedTuple):
-    """Probability of a class as instances are removed or added in the order of a ranking.
+    """An output, such as the probability of a class, as instances are removed or added in the order of a ranking.
 
     Attributes
     ----------
     shares : ndarray of shape (n_points,)
         Share of the instances removed or added, from 0 to 1.
     deletion : ndarray of shape (n_points,)
-        Probability after removing these instances: from the whole bag to even odds.
+        Output after removing these instances: from the whole bag to no evidence.
     insertion : ndarray of shape (n_points,)
-        Probability of a bag of only these instances: from even odds to the whole bag.
+        Output of a bag of only these instances: from no evidence to the whole bag.
     deletion_area : float
-        Area under the deletion curve; small if the first instances are decisive for the class.
+        Area under the deletion curve; small if the first instances are decisive for the output.
     insertion_area : float
-        Area under the insertion curve; large if the first instances are decisive for the class.
+        Area under the insertion curve; large if the first instances are decisive for the output.
     """
 
     shares: np.ndarray
@@ -50,7 +47,7 @@ class DeletionCurves(NamedTuple):
 
 
 def compute_deletion_curves(
-    estimator: BagEstimator, bag: Bags, order: np.ndarray, class_number: int, points: int = 20
+    estimator: BagEstimator, bag: Bags, order: np.ndarray, output_number: int, points: int = 20
 ) -> DeletionCurves:
     """Compute the deletion and the insertion curve of one bag.
 
@@ -62,8 +59,8 @@ def compute_deletion_curves(
         A single bag, for example ``bags[[0]]``.
     order : ndarray of shape (n_instances,)
         The rows of the bag ranked by weight or contribution, highest first, for example ``np.argsort(-weights)``.
-    class_number : int
-        Column of the class in the probabilities.
+    output_number : int
+        Column of the output.
     points : int, default=20
         Number of steps from the whole bag to the empty bag; bags with fewer instances have one step per instance.
 
@@ -81,10 +78,9 @@ def compute_deletion_curves(
     steps = min(check_whole_number("points", points, minimum=1), len(order))
     counts = np.linspace(0, len(order), steps + 1).round().astype(int)
     remaining, added = [order[count:] for count in counts[:-1]], [order[:count] for count in counts[1:]]
-    probabilities = predict_subsets(estimator, bag, [*remaining, *added])
-    even_odds, of_class = 1 / probabilities.shape[1], probabilities[:, class_number]
-    shares = counts / len(order)
-    deletion, insertion = np.append(of_class[:steps], even_odds), np.insert(of_class[steps:], 0, even_odds)
+    values = predict_subsets(estimator, bag, [*remaining, *added])[:, output_number]
+    neutral, shares = estimator.target_.neutral_outputs[output_number], counts / len(order)
+    deletion, insertion = np.append(values[:steps], neutral), np.insert(values[steps:], 0, neutral)
     return DeletionCurves(
         shares=shares,
         deletion=deletion,
@@ -95,23 +91,26 @@ def compute_deletion_curves(
 
 
 def predict_subsets(estimator: BagEstimator, bag: Bags, subsets: Sequence[np.ndarray]) -> np.ndarray:
-    """Predict non-empty subsets of the rows of one bag, each as a bag: (n_subsets, n_classes) probabilities."""
-    return _apply_to_subsets(estimator.predict_proba, bag, subsets)
+    """Predict non-empty subsets of the rows of one bag, each as a bag: (n_subsets, n_outputs)."""
+    return _apply_to_subsets(estimator.predict_outputs, bag, subsets)
 
 
 def make_estimator_scorer(estimator: BagEstimator) -> PrefixScorer:
-    """Return a scorer for any estimator: the log odds of the probabilities that it predicts."""
-    return make_prefix_scorer(estimator.predict_proba, clip_log)
+    """Return a scorer for any estimator: the scores of the outputs that it predicts, such as log odds."""
+    likelihood = estimator.target_.likelihood
+    return make_prefix_scorer(
+        estimator.predict_outputs, lambda outputs: likelihood.score_outputs(likelihood.link(outputs))
+    )
 
 
 def make_prefix_scorer(
-    predict: Callable[[Bags], np.ndarray], compute_log_probabilities: Callable[[np.ndarray], Tensor]
+    predict: Callable[[Bags], np.ndarray], compute_scores: Callable[[np.ndarray], np.ndarray]
 ) -> PrefixScorer:
     """Return a scorer that predicts every prefix of every permutation as a bag of its own."""
 
     def score(bag: Bags, plan: PermutationPlan) -> np.ndarray:
         subsets = [permutation[:edge] for permutation in plan.permutations for edge in plan.edges[1:]]
-        scores = compute_class_scores(compute_log_probabilities(_apply_to_subsets(predict, bag, subsets)))
+        scores = compute_scores(_apply_to_subsets(predict, bag, subsets))
         return scores.reshape(len(plan.permutations), len(plan.edges) - 1, -1)
 
     return score

@@ -1,10 +1,10 @@
-"""Explanation of any estimator: its probabilities and weights, and the contribution of every instance.
+"""Explanation of any estimator: its outputs and weights, and the contribution of every instance.
 
     network, linear in its embeddings      closed form
     other networks, classical methods      Shapley values by sampled permutations
     network with a context                 the same, where every prefix of a permutation is predicted as a bag
     ensemble, committee, super learner     weighted mean of the members' scores, baselines and contributions
-    adjusted, selected                     as for the wrapped estimator, before its probabilities are adjusted
+    adjusted, selected                     as for the wrapped estimator, before its outputs are adjusted
 
 For an ensemble the score is the mean of the members' scores, whereas the probability is the mean of their
 probabilities. The log odds of that probability are therefore slightly closer to zero than the score.
@@ -17,7 +17,7 @@ import torch
 
 from bagwise.arguments import check_whole_number
 from bagwise.bags import Bags
-from bagwise.estimators import BagClassifier, BagEstimator, BagsLike, DelegatingEstimator, Voting, as_bags
+from bagwise.estimators import BagEstimator, BagNetwork, BagsLike, DelegatingEstimator, Voting, as_bags
 from bagwise.explain.attribution import Attribution, Explanation
 from bagwise.explain.closed_form import attribute_in_closed_form, has_closed_form
 from bagwise.explain.deletion import make_estimator_scorer, make_prefix_scorer
@@ -48,7 +48,7 @@ def explain_bags(estimator: BagEstimator, bags: BagsLike, *, orders: int = 8) ->
     Returns
     -------
     Explanation
-        Probabilities, weights, scores, baseline and contributions.
+        Outputs, weights, scores, baseline and contributions.
 
     Raises
     ------
@@ -58,6 +58,7 @@ def explain_bags(estimator: BagEstimator, bags: BagsLike, *, orders: int = 8) ->
     Examples
     --------
     >>> from bagwise.data.datasets import load_dataset
+    >>> from bagwise.estimators import BagClassifier
     >>> bags = load_dataset("needles", n_bags=60)
     >>> explanation = explain_bags(BagClassifier(epochs=3, random_state=0).fit(bags, bags.labels), bags)
     >>> sums = np.add.reduceat(explanation.contributions, bags.offsets[:-1])
@@ -65,11 +66,11 @@ def explain_bags(estimator: BagEstimator, bags: BagsLike, *, orders: int = 8) ->
     ('closed form', True)
     """
     n_permutations, bags = check_whole_number("orders", orders, minimum=1), as_bags(bags)
-    probabilities, weights = estimator.predict_with_weights(bags)
+    outputs, weights = estimator.predict_with_weights(bags)
     attribution = attribute_scores(estimator, bags, weights, n_permutations)
     return Explanation(
-        classes=estimator.classes_,
-        probabilities=probabilities,
+        names=tuple(output.title for output in estimator.target_.outputs),
+        outputs=outputs,
         weights=weights,
         scores=attribution.scores,
         baseline=attribution.baseline,
@@ -86,11 +87,11 @@ def attribute_scores(estimator: BagEstimator, bags: Bags, weights: np.ndarray, n
 
 
 @attribute_scores.register
-def _(estimator: BagClassifier, bags: Bags, weights: np.ndarray, n_permutations: int) -> Attribution:
+def _(estimator: BagNetwork, bags: Bags, weights: np.ndarray, n_permutations: int) -> Attribution:
     device = resolve_device(estimator.device)
     model = estimator.model_.to(device)
     if has_closed_form(model):
-        return attribute_in_closed_form(model, bags, device)
+        return attribute_in_closed_form(model, estimator.likelihood_, bags, device)
     if model.mixes_instances:
         scorer = _make_whole_bag_scorer(estimator, device)
         return estimate_shapley_values(bags, weights, n_permutations, scorer, choose_rescored_blocks)
@@ -101,12 +102,12 @@ def _(estimator: BagClassifier, bags: Bags, weights: np.ndarray, n_permutations:
     return estimate_shapley_values(bags, weights, n_permutations, scorer, choose_rescored_blocks)
 
 
-def _make_whole_bag_scorer(estimator: BagClassifier, device: torch.device) -> PrefixScorer:
+def _make_whole_bag_scorer(estimator: BagNetwork, device: torch.device) -> PrefixScorer:
     """Return a scorer for a network of any kind; its scores are those before a temperature is applied."""
     memory = resolve_memory(estimator.memory, device)
     return make_prefix_scorer(
         lambda bags: run_inference(estimator.model_, bags, device, memory=memory).scores,
-        lambda scores: estimator.likelihood_.log_probabilities(torch.from_numpy(scores).double()),
+        lambda scores: estimator.likelihood_.score_outputs(scores.astype(np.float64)),
     )
 
 

@@ -1,15 +1,16 @@
-"""The values that are shown for the instances of a bag: weight, contribution to a class, probability of a class.
+"""The values that are shown for the instances of a bag; the target names the keys of its layers.
 
 weight         from the run's weights.npy, which was written when the run was evaluated
-contribution   signed; sums to the bag's score minus a baseline (``explain_bags``)
-probability    predicted by the run's model for a bag that contains only this instance
+contribution   to an output; signed; sums to the bag's score minus a baseline (``explain_bags``)
+probability    of a class, predicted by the run's model for a bag that contains only this instance
+output         the same for targets other than classes
 """
 
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -18,8 +19,38 @@ from bagwise.explain.explanation import explain_bags
 from bagwise.explain.heatmaps.map import MapLayer
 from bagwise.runs import OpenRun
 
-LAYERS = ("weight", "contribution", "probability")
 MAX_CACHED_BAGS = 16
+
+
+class Layer(NamedTuple):
+    """A kind of values of instances.
+
+    Attributes
+    ----------
+    column : str
+        Name in csv files, before the title of the output.
+    caption : str
+        Text in legends; ``{output}`` stands for the output, such as "class tumour".
+    of_output : bool
+        Whether the values belong to one output.
+    signed : bool
+        Whether the values may be negative.
+    """
+
+    column: str
+    caption: str
+    of_output: bool
+    signed: bool
+
+
+LAYERS: dict[str, Layer] = {
+    "weight": Layer(column="weight", caption="Weight", of_output=False, signed=False),
+    "contribution": Layer(column="contribution", caption="Contribution to {output}", of_output=True, signed=True),
+    "probability": Layer(
+        column="probability alone", caption="Probability of {output} (instance alone)", of_output=True, signed=False
+    ),
+    "output": Layer(column="output alone", caption="{output} (instance alone)", of_output=True, signed=False),
+}
 
 Value = TypeVar("Value")
 
@@ -85,28 +116,28 @@ class BoundedCache(Generic[Value]):
             future.set_exception(error)
 
 
-def make_map_layer(layer: str, values: np.ndarray, class_name: str) -> MapLayer:
+def make_map_layer(layer: str, values: np.ndarray, output: str) -> MapLayer:
     """Return the values of a layer with the properties that rendering needs.
 
     Parameters
     ----------
-    layer : {"weight", "contribution", "probability"}
-        Name of the layer. Contributions are signed; weights belong to no class.
+    layer : str
+        Key of ``LAYERS``.
     values : ndarray of shape (n_instances,)
         The values.
-    class_name : str
-        Class of the contributions or probabilities.
+    output : str
+        The output in words, such as "class tumour", for layers of an output.
 
     Returns
     -------
     MapLayer
-        The values with their name, class and sign.
+        The values with their name, output and sign.
     """
     return MapLayer(
         values=values,
         name=layer,
-        class_name=None if layer == "weight" else class_name,
-        signed=layer == "contribution",
+        output=output if LAYERS[layer].of_output else None,
+        signed=LAYERS[layer].signed,
     )
 
 
@@ -122,30 +153,31 @@ class BagLayers:
     def __init__(self, open_run: OpenRun) -> None:
         self._open_run = open_run
         self._explanations = BoundedCache(MAX_CACHED_BAGS, self._explain)
-        self._probabilities = BoundedCache(MAX_CACHED_BAGS, self._predict_instances)
+        self._outputs = BoundedCache(MAX_CACHED_BAGS, self._predict_instances)
         self._columns: dict[str, Callable[[int, int], np.ndarray]] = {
             "weight": lambda bag, number: self.weights(bag),
             "contribution": lambda bag, number: self.explanation(bag).contributions[:, number],
-            "probability": lambda bag, number: self.probabilities(bag)[:, number],
+            "probability": lambda bag, number: self.outputs(bag)[:, number],
+            "output": lambda bag, number: self.outputs(bag)[:, number],
         }
 
-    def values(self, layer: str, bag: int, class_number: int) -> np.ndarray:
+    def values(self, layer: str, bag: int, output_number: int) -> np.ndarray:
         """Return the values of a layer.
 
         Parameters
         ----------
-        layer : {"weight", "contribution", "probability"}
-            Name of the layer.
+        layer : str
+            Key of ``LAYERS``.
         bag : int
             Index of the test bag.
-        class_number : int
-            Index of the class of contributions and probabilities; it has no effect on weights.
+        output_number : int
+            Index of the output; it has no effect on weights.
 
         Returns
         -------
         ndarray of shape (n_instances,)
         """
-        return self._columns[layer](bag, class_number)
+        return self._columns[layer](bag, output_number)
 
     def weights(self, bag: int) -> np.ndarray:
         """Return the weights of a bag.
@@ -175,8 +207,8 @@ class BagLayers:
         """
         return self._explanations.get(bag)
 
-    def probabilities(self, bag: int) -> np.ndarray:
-        """Return the probabilities of each instance as a bag of its own.
+    def outputs(self, bag: int) -> np.ndarray:
+        """Return the outputs for each instance as a bag of its own.
 
         Parameters
         ----------
@@ -185,9 +217,9 @@ class BagLayers:
 
         Returns
         -------
-        ndarray of shape (n_instances, n_classes)
+        ndarray of shape (n_instances, n_outputs)
         """
-        return self._probabilities.get(bag)
+        return self._outputs.get(bag)
 
     def _explain(self, bag: int) -> Explanation:
         with self._open_run.prediction_lock:
@@ -195,4 +227,4 @@ class BagLayers:
 
     def _predict_instances(self, bag: int) -> np.ndarray:
         with self._open_run.prediction_lock:
-            return self._open_run.model.predict_proba(self._open_run.bag(bag).singletons())
+            return self._open_run.model.predict_outputs(self._open_run.bag(bag).singletons())

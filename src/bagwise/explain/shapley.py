@@ -3,9 +3,9 @@
     cₖ = mean over permutations of  s(instances up to and including k) − s(instances before k)        baseline = 0
 
 The instances are added to the bag one at a time, and each is credited with the change of the score when it is added.
-The score of the empty bag is zero (even odds). The changes along a permutation sum to the score, and so do their means.
-Each sampled permutation is also used in reverse, which balances early and late positions. If a bag is so small that it
-has at most as many permutations as requested, all of them are used and the Shapley values are exact.
+The score of the empty bag is zero (for classes, even odds). The changes along a permutation sum to the score, and so do
+their means. Each sampled permutation is also used in reverse, which balances early and late positions. If a bag is so
+small that it has at most as many permutations as requested, all of them are used and the Shapley values are exact.
 
 A bag of more than ``MAX_BLOCKS`` instances is added in blocks. The change of the score due to a block is divided among
 its instances in proportion to their weights, or equally if their weights are all zero. Fewer blocks are used if all
@@ -27,7 +27,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from bagwise.bags import Bags
-from bagwise.explain.attribution import Attribution, compute_class_scores
+from bagwise.explain.attribution import Attribution
 from bagwise.explain.closed_form import compute_embeddings, to_float64
 from bagwise.nn import BagModel, Purpose, make_generator
 from bagwise.nn.pooling import AdditivePooling, Terms, Totals
@@ -50,7 +50,7 @@ class PermutationPlan(NamedTuple):
     edges: np.ndarray  # (n_blocks + 1,), from 0 to n_instances
 
 
-PrefixScorer = Callable[[Bags, PermutationPlan], np.ndarray]  # one bag → (n_permutations, n_blocks, n_classes)
+PrefixScorer = Callable[[Bags, PermutationPlan], np.ndarray]  # one bag → (n_permutations, n_blocks, n_outputs)
 
 
 def choose_streamed_blocks(size: int) -> int:
@@ -105,7 +105,7 @@ def plan_permutations(size: int, n_permutations: int, n_blocks: int) -> Permutat
 
 
 def credit_increments(plan: PermutationPlan, scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Credit the increments of the score to the instances, averaged over permutations: (n_instances, n_classes)."""
+    """Credit the increments of the score to the instances, averaged over permutations: (n_instances, n_outputs)."""
     increments = np.diff(scores, axis=1, prepend=0.0)
     lengths, credit = np.diff(plan.edges), np.zeros((len(weights), scores.shape[2]))
     for permutation, changes in zip(plan.permutations, increments, strict=True):
@@ -133,7 +133,7 @@ def make_network_scorer(model: BagModel, likelihood: Likelihood, device: torch.d
     def score(bag: Bags, plan: PermutationPlan) -> np.ndarray:
         rows = torch.cat(list(compute_embeddings(model, bag, device)))
         pooled = pool_prefixes(pooling, pooling.terms(rows), plan)
-        scores = compute_class_scores(likelihood.log_probabilities(head(pooled.flatten(0, 1))))
+        scores = likelihood.score_outputs(head(pooled.flatten(0, 1)).numpy())
         return scores.reshape(*pooled.shape[:2], -1)
 
     return score

@@ -16,7 +16,7 @@ from bagwise.figures.style import (
     get_line_style,
     set_unit_square,
 )
-from bagwise.targets import PrecisionRecallPoints, RocPoints
+from bagwise.targets import Output, PrecisionRecallPoints, RocPoints
 
 HISTORY_LINES = {  # label, colour and line style of each column
     "loss": ("training loss", BLUE, "-"),
@@ -83,10 +83,12 @@ def plot_precision_recall(axes: Axes, curves: Sequence[tuple[str, PrecisionRecal
     return axes
 
 
-def plot_removal_curves(axes: Axes, shares: np.ndarray, deletion: np.ndarray, insertion: np.ndarray) -> Axes:
-    """Plot the probability of a class while the top instances of a bag are deleted, or inserted into an empty bag.
+def plot_removal_curves(
+    axes: Axes, shares: np.ndarray, deletion: np.ndarray, insertion: np.ndarray, output: Output
+) -> Axes:
+    """Plot an output while the top instances of a bag are deleted, or inserted into an empty bag.
 
-    The dashed line is the probability for the whole bag.
+    The dashed line is the output for the whole bag.
 
     Parameters
     ----------
@@ -95,9 +97,11 @@ def plot_removal_curves(axes: Axes, shares: np.ndarray, deletion: np.ndarray, in
     shares : numpy.ndarray of shape (n_points,)
         Share of instances that are deleted or inserted.
     deletion : numpy.ndarray of shape (n_points,)
-        Probability without these instances.
+        Output without these instances.
     insertion : numpy.ndarray of shape (n_points,)
-        Probability with these instances only.
+        Output with these instances only.
+    output : Output
+        The output, such as the probability of a class.
 
     Returns
     -------
@@ -106,9 +110,14 @@ def plot_removal_curves(axes: Axes, shares: np.ndarray, deletion: np.ndarray, in
     """
     axes.axhline(deletion[0], color=FAINT, linewidth=1, linestyle=(0, (4, 4)))
     curves = {"without the top instances": deletion, "with only the top instances": insertion}
-    for number, (label, probabilities) in enumerate(curves.items()):
-        axes.plot(shares, probabilities, label=label, clip_on=False, **get_line_style(number))
-    set_unit_square(axes, "share of the instances, strongest first", "probability")
+    for number, (label, values) in enumerate(curves.items()):
+        axes.plot(shares, values, label=label, clip_on=False, **get_line_style(number))
+    x_label = "share of the instances, strongest first"
+    if (output.low, output.high) == (0, 1):
+        set_unit_square(axes, x_label, output.kind)
+    else:
+        axes.set(xlabel=x_label, ylabel=output.title)
+        add_grid(axes)
     add_legend(axes)
     return axes
 

@@ -15,18 +15,18 @@ from bagwise.estimators import BagEstimator
 from bagwise.io import MANIFEST, JsonObject, hash_file, read_json, write_folder_atomically, write_json, write_manifest
 from bagwise.report.summary import summarise_run
 from bagwise.runs import Run, check_onnx_packages, write_onnx
-from bagwise.targets import CLASS_METRICS
+from bagwise.targets import Target
 
 KIND = "bagwise export"
 
 INTENDED = (
-    "Research. The model distinguishes the classes above for bags like those it was trained on: made in the same way, "
-    "with the same features, and from the same kind of source."
+    "Research. The model predicts {target} for bags like those it was trained on: made in the same way, with the same "
+    "features, and from the same kind of source."
 )
 NOT_INTENDED = (
     "Decisions about people without a dedicated study: the numbers above come from one split of one data set. The "
-    "weight of an instance is its share in the pooling. It does not show which class the instance supports, and it is "
-    "not a measure of disease."
+    "weight of an instance is its share in the pooling. It does not show which {output_word} the instance supports, "
+    "and it is not a measure of disease."
 )
 
 MARKDOWN_CHARACTERS = r"\`*_[]<>|"  # characters with a special meaning within a line of Markdown
@@ -60,7 +60,7 @@ def export_run(run: Run, folder: str | Path, *, onnx: bool = False) -> list[str]
     card = make_card(run)
     with write_folder_atomically(Path(folder), KIND) as temporary:
         write_json(temporary / "card.json", card)
-        (temporary / "card.md").write_text(render_card(card), encoding="utf-8")
+        (temporary / "card.md").write_text(render_card(card, run.target), encoding="utf-8")
         estimator.save(temporary / "model")
         if onnx:
             write_onnx(estimator, temporary / "model.onnx")
@@ -75,7 +75,8 @@ def make_card(run: Run) -> JsonObject:
     return {
         "name": metadata["run"],
         "data": {"name": metadata["data"], "options": data["options"], "extractor": model["extractor"]},
-        "classes": metadata["classes"],
+        "target": metadata["target"],
+        **({"classes": metadata["outputs"]} if metadata["label_counts"] else {}),
         "instance_shape": model["instance_shape"],
         "training": _count_training_bags(run),
         "protocol": {
@@ -87,16 +88,17 @@ def make_card(run: Run) -> JsonObject:
         "test": {
             "n_bags": metadata["n_bags"],
             "n_instances": metadata["n_instances"],
-            "n_bags_by_class": dict(zip(metadata["classes"], metadata["n_bags_by_class"], strict=True)),
+            **({"n_bags_by_class": metadata["label_counts"]} if metadata["label_counts"] else {}),
             "decision_threshold": run.metrics["decision_threshold"],
             "intervals": summary["intervals"],
             "metrics": summary["metrics"],
+            "metrics_note": metadata["metrics_note"],
             "baselines": summary["baselines"],
             "groups": summary["groups"],
             "key_instances": summary["key_instances"],
         },
-        "intended_use": INTENDED,
-        "not_intended": NOT_INTENDED,
+        "intended_use": INTENDED.format(target=metadata["target"]),
+        "not_intended": NOT_INTENDED.format(output_word=metadata["output_word"]),
         "environment": run.environment,
         "hashes": {
             "run": hash_file(run.folder / MANIFEST),
@@ -131,27 +133,29 @@ def _describe_test(data: JsonObject) -> str:
     return f"tested on {test:.0%} of the bags, held out by {by}" if isinstance(test, float) else f"tested on {test}"
 
 
-def render_card(card: JsonObject) -> str:
+def render_card(card: JsonObject, target: Target) -> str:
     """Render the card as Markdown."""
     test, protocol = card["test"], card["protocol"]
-    intervals, classes = test["intervals"], "; ".join(map(_escape_markdown, card["classes"]))
+    intervals, counts = test["intervals"], test.get("n_bags_by_class", {})
+    by_label = ", ".join(f"{_escape_markdown(label)}: {count}" for label, count in counts.items())
     lines = [
         f"# {_escape_markdown(card['name'])}",
         "",
-        f"Predicts the class of a bag of instances and the weights of the instances. Classes: {classes}.",
+        "Predicts the target of a bag of instances and the weights of the instances. "
+        f"Target: {_escape_markdown(card['target'])}.",
         "",
         f"- data: {_escape_markdown(card['data']['name'])}{_format_options(card['data']['options'])}, "
         f"instances of shape {'×'.join(map(str, card['instance_shape']))}",
         f"- trained on: {_format_training(card['training'])}",
         f"- model: {_format_model(card)}",
         f"- protocol: {protocol['test']}; {_format_epoch(card['model']['network'])}{_format_overlap(card['training'])}",
-        f"- test bags: {test['n_bags']} with {test['n_instances']} instances "
-        f"({', '.join(f'{_escape_markdown(label)}: {n}' for label, n in test['n_bags_by_class'].items())})",
+        f"- test bags: {test['n_bags']} with {test['n_instances']} instances{f' ({by_label})' if by_label else ''}",
         "",
         f"| metric | value | {intervals['level']:.0%} interval, by {intervals['by']} |",
         "| --- | --- | --- |",
-        *(_format_metric(name, metric) for name, metric in test["metrics"].items()),
+        *(_format_metric(target.metrics[name].title, metric) for name, metric in test["metrics"].items()),
         "",
+        *([_escape_markdown(test["metrics_note"]), ""] if test["metrics_note"] else []),
         "## Use",
         "",
         f"Intended: {card['intended_use']}",
@@ -215,10 +219,10 @@ def _list_versions(card: JsonObject) -> list[tuple[str, str]]:
     return [("bagwise", environment["bagwise"]), ("python", environment["python"]), *environment["packages"].items()]
 
 
-def _format_metric(name: str, metric: JsonObject) -> str:
+def _format_metric(title: str, metric: JsonObject) -> str:
     value, bounds = metric["value"], metric["interval"]
     interval = "n/a" if bounds is None else f"{bounds[0]:.3f} – {bounds[1]:.3f}"
-    return f"| {CLASS_METRICS[name].title} | {'n/a' if value is None else f'{value:.3f}'} | {interval} |"
+    return f"| {title} | {'n/a' if value is None else f'{value:.3f}'} | {interval} |"
 
 
 def _escape_markdown(text: str) -> str:

@@ -8,12 +8,12 @@ from bagwise.runs import Run
 
 
 class PredictedBags(NamedTuple):
-    """The predictions of a run; targets and predicted classes are indices into ``classes``."""
+    """The predictions of a run; targets and predicted values are encoded."""
 
     target: Any  # Target
-    targets: np.ndarray  # (n_bags,)
-    predicted: np.ndarray  # (n_bags,)
-    probabilities: np.ndarray  # (n_bags, n_classes)
+    targets: np.ndarray  # (n_bags, ...)
+    predicted: np.ndarray  # (n_bags, ...)
+    outputs: np.ndarray  # (n_bags, n_outputs)
     weights: np.ndarray  # (n_instances,)
     offsets: np.ndarray  # (n_bags + 1,)
     rows: list[dict[str, str]]  # rows of predictions.csv
@@ -26,23 +26,18 @@ class PredictedBags(NamedTuple):
             target=run.target,
             targets=run.targets,
             predicted=run.target.encode_names([row["predicted"] for row in rows]),
-            probabilities=run.probabilities,
+            outputs=run.outputs,
             weights=run.weights,
             offsets=run.offsets,
             rows=rows,
         )
 
     @property
-    def classes(self) -> list[str]:
-        """Names of the classes."""
-        return self.target.names
+    def titles(self) -> list[str]:
+        """Titles of the outputs: for classes, their names."""
+        return [output.title for output in self.target.outputs]
 
     @property
-    def is_binary(self) -> bool:
-        """Whether there are two classes, one of which is positive."""
-        return self.target.is_binary
-
-    @property
-    def positive(self) -> int:
-        """Index of the positive one of two classes."""
-        return self.target.positive
+    def shown(self) -> np.ndarray:
+        """Index of the output that is shown for each bag."""
+        return self.target.find_shown_outputs(self.predicted)

@@ -1,7 +1,6 @@
 """The figures of a report: inline SVG with a title and a caption, or the reason why there is no figure."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -70,20 +69,6 @@ PRECISION_RECALL = CurveKind(
 )
 
 
-def render_figures(summary: JsonObject) -> list[ReportFigure]:
-    """Render all figures of the page."""
-    renderers: list[Callable[[JsonObject], ReportFigure]] = [
-        partial(_render_curves, ROC),
-        partial(_render_curves, PRECISION_RECALL),
-        _render_confusion,
-        *([_render_learning_curves] if summary["metadata"]["network"] else []),
-        _render_calibration,
-        _render_histogram,
-    ]
-    with use_style():
-        return [render(summary) for render in renderers]
-
-
 def _render_curves(kind: CurveKind, summary: JsonObject) -> ReportFigure:
     curves = [
         (_make_curve_label(curve, kind.area), kind.points(**_to_arrays(curve["points"])))
@@ -97,13 +82,21 @@ def _render_curves(kind: CurveKind, summary: JsonObject) -> ReportFigure:
     return _render(kind.name.replace("_", "-"), kind.title, caption, lambda axes: kind.plot(axes, curves))
 
 
+def _render_roc(summary: JsonObject) -> ReportFigure:
+    return _render_curves(ROC, summary)
+
+
+def _render_precision_recall(summary: JsonObject) -> ReportFigure:
+    return _render_curves(PRECISION_RECALL, summary)
+
+
 def _make_curve_label(curve: JsonObject, area: str) -> str:
     """Return the label of a curve; the number is first: matplotlib hides labels that begin with an underscore."""
     return f"{format_number(curve[area])} {shorten_text(curve['class'])}"
 
 
 def _render_confusion(summary: JsonObject) -> ReportFigure:
-    counts, classes = np.array(summary["confusion"]), summary["metadata"]["classes"]
+    counts, classes = np.array(summary["confusion"]), summary["metadata"]["outputs"]
     caption = (
         f"{np.trace(counts)} of {counts.sum()} bags are classified correctly; colours and percentages are shares of "
         "the true class."
@@ -111,8 +104,10 @@ def _render_confusion(summary: JsonObject) -> ReportFigure:
     return _render("confusion", "Confusion matrix", caption, lambda axes: plot_confusion(axes, counts, classes))
 
 
-def _render_learning_curves(summary: JsonObject) -> ReportFigure:
+def _render_learning_curves(summary: JsonObject) -> ReportFigure | None:
     title, network = "Learning curves", summary["metadata"]["network"]
+    if network is None:
+        return None
     best = network["best_epoch"]
     if network["averaged_epochs"]:
         caption = f"The parameters are the average of the last {network['averaged_epochs']} epochs."
@@ -128,7 +123,7 @@ def _render_learning_curves(summary: JsonObject) -> ReportFigure:
 
 def _render_calibration(summary: JsonObject) -> ReportFigure:
     bins = CalibrationBins(**_to_arrays(summary["calibration"]))
-    lowest = 1 / len(summary["metadata"]["classes"])
+    lowest = 1 / len(summary["metadata"]["outputs"])
     error = format_number(summary["metrics"]["calibration_error"]["value"])
     caption = (
         f"Calibration error {error}; larger points are bins with more bags, and points on the diagonal are perfectly "
@@ -145,6 +140,23 @@ def _render_histogram(summary: JsonObject) -> ReportFigure:
         return plot_probability_histogram(axes, np.array(edges), bars, shorten_text(x_label, 40))
 
     return _render("histogram", "Predicted probabilities", "Number of test bags by predicted probability.", plot)
+
+
+SECTION_FIGURES: dict[str, Callable[[JsonObject], ReportFigure | None]] = {  # by the keys that a target names
+    "roc": _render_roc,
+    "precision_recall": _render_precision_recall,
+    "confusion": _render_confusion,
+    "learning": _render_learning_curves,
+    "calibration": _render_calibration,
+    "histogram": _render_histogram,
+}
+
+
+def render_figures(summary: JsonObject) -> list[ReportFigure]:
+    """Render the figures of the page: those of the sections that the target names, if the run has them."""
+    with use_style():
+        figures = [SECTION_FIGURES[key](summary) for key in summary["metadata"]["sections"]]
+    return [figure for figure in figures if figure is not None]
 
 
 def _render(name: str, title: str, caption: str, plot: Callable[[Axes], Any]) -> ReportFigure:

@@ -10,7 +10,7 @@ from bagwise.report.page_templates import fill_template
 from bagwise.report.run_figures import render_figures
 from bagwise.report.summary import summarise_run
 from bagwise.runs import REPORT, Run
-from bagwise.targets import CLASS_METRICS, KEY_METRICS
+from bagwise.targets import KEY_METRICS
 
 
 def write_report(run: Run, path: Path | None = None) -> Path:
@@ -57,9 +57,6 @@ def render_report(summary: JsonObject) -> str:
     return fill_template(
         "report.html.j2",
         **summary,
-        metric_descriptions={
-            metric.name: metric for metric in sorted(CLASS_METRICS.values(), key=lambda metric: metric.rank)
-        },
         key_metric_descriptions=KEY_METRICS,
         figures=render_figures(summary),
     )

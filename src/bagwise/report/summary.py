@@ -6,6 +6,7 @@ summary contains the reason.
 """
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,8 @@ from bagwise.report.notable_bags import find_notable_bags
 from bagwise.report.predicted_bags import PredictedBags
 from bagwise.runs import Run, name_method
 from bagwise.targets import (
+    Metric,
+    Target,
     compute_auc,
     compute_average_precision,
     compute_calibration,
@@ -50,11 +53,13 @@ def summarise_run(run: Run) -> JsonObject:
     """
     bags, missing = _open_test_bags(run)
     predictions = PredictedBags.read(run)
+    parts = [SECTION_SUMMARIES[key](run, predictions) for key in run.target.sections]
     return {
         "metadata": _make_metadata(run, predictions),
+        "metric_descriptions": {metric.name: _describe_metric(metric) for metric in run.target.shown_metrics},
         "metrics": run.metrics["bags"],
         "baselines": run.baselines,
-        "baseline_notes": compare_with_baselines(run.metrics["bags"], run.baselines),
+        "baseline_notes": compare_with_baselines(run.target, run.metrics["bags"], run.baselines),
         "groups": run.metrics.get("groups"),
         "key_instances": run.metrics.get("instances", {}),
         "intervals": {
@@ -64,16 +69,14 @@ def summarise_run(run: Run) -> JsonObject:
         },
         "notable_bags": find_notable_bags(predictions, bags),
         "data": _describe_data(bags, missing),
-        **_compute_curves(predictions),
-        "confusion": count_confusions(
-            predictions.targets, predictions.predicted, predictions.target.n_outputs
-        ).tolist(),
-        "calibration": _to_lists(compute_calibration(predictions.targets, predictions.probabilities)),
-        "probabilities": _make_histogram(predictions),
-        "history": _collect_history(run),
+        **{name: value for part in parts for name, value in part.items()},
         "parameters": run.parameters,
         "environment": run.environment,
     }
+
+
+def _describe_metric(metric: Metric) -> JsonObject:
+    return {"title": metric.title, "meaning": metric.meaning, "is_share": (metric.low, metric.high) == (0, 1)}
 
 
 def _open_test_bags(run: Run) -> tuple[Bags | None, str | None]:
@@ -91,10 +94,16 @@ def _make_metadata(run: Run, predictions: PredictedBags) -> JsonObject:
         "method": name_method(run),
         "n_bags": run.metrics["n_bags"],
         "n_instances": run.metrics["n_instances"],
-        "classes": predictions.classes,
-        "positive": predictions.classes[predictions.positive],
-        "is_binary": predictions.is_binary,
-        "n_bags_by_class": np.bincount(predictions.targets, minlength=predictions.target.n_outputs).tolist(),
+        "target": run.target.describe(),
+        "outputs": predictions.titles,
+        "output_kind": run.target.outputs[0].kind,
+        "output_word": run.target.output_word,
+        "outputs_name": run.target.outputs_name,
+        "shown_output": None if run.target.shown_output is None else predictions.titles[run.target.shown_output],
+        "headline_metrics": list(run.target.headline_metrics),
+        "metrics_note": run.target.metrics_note,
+        "sections": list(run.target.sections),
+        "label_counts": run.target.count_labels(predictions.targets),
         "network": _describe_network(run),
         "reference": METHODS[run.parameters["method"]].reference if run.parameters["method"] else None,
     }
@@ -117,15 +126,17 @@ def _describe_network(run: Run) -> JsonObject | None:
     }
 
 
-def compare_with_baselines(metrics: JsonObject, baselines: dict[str, dict[str, float | None]]) -> list[str]:
-    """Return one sentence per baseline that the model does not beat: majority by log loss, the others by AUC."""
+def compare_with_baselines(
+    target: Target, metrics: JsonObject, baselines: dict[str, dict[str, float | None]]
+) -> list[str]:
+    """Return one sentence per baseline that the model does not beat, by the metric that the target names for it."""
     notes = []
     for name, found in baselines.items():
-        metric, title = ("log_loss", "log loss") if name == "majority" else ("auc", "AUC")
-        own, other = metrics[metric]["value"], found[metric]
-        if None in (own, other) or (own < other if metric == "log_loss" else own > other):
+        metric = target.metrics[target.baselines[name]]
+        own, other = metrics[metric.name]["value"], found[metric.name]
+        if None in (own, other) or (own > other if metric.greater_is_better else own < other):
             continue
-        values = f"{title} {own:.3f}, baseline {other:.3f}"
+        values = f"{metric.title} {own:.3f}, baseline {other:.3f}"
         notes.append(f"This model does not beat the baseline “{name}” on these test bags: {values}.")
     return notes
 
@@ -153,41 +164,67 @@ def _describe_data(bags: Bags | None, missing: str | None) -> JsonObject:
     }
 
 
-def _compute_curves(predictions: PredictedBags) -> JsonObject:
-    """Compute the curves of the positive class, or of each of several classes against the rest; None if undefined."""
-    curves: dict[str, list[JsonObject]] = {"roc": [], "precision_recall": []}
-    for index in [predictions.positive] if predictions.is_binary else range(predictions.target.n_outputs):
-        label, positive = predictions.classes[index], predictions.targets == index
-        scores = predictions.probabilities[:, index]
-        curves["roc"].append(
-            {"class": label, "auc": compute_auc(positive, scores), "points": _to_lists(compute_roc(positive, scores))}
-        )
-        curves["precision_recall"].append(
-            {
-                "class": label,
-                "average_precision": compute_average_precision(positive, scores),
-                "points": _to_lists(compute_precision_recall(positive, scores)),
-            }
-        )
-    return curves
+def _list_scored_outputs(predictions: PredictedBags) -> list[int]:
+    """List the classes that have a curve: the positive one, or each of several against the rest."""
+    shown = predictions.target.shown_output
+    return list(range(predictions.target.n_outputs)) if shown is None else [shown]
 
 
-def _make_histogram(predictions: PredictedBags) -> JsonObject:
+def _summarise_roc(run: Run, predictions: PredictedBags) -> JsonObject:
+    """Compute the ROC curves; None if undefined."""
+    curves = []
+    for index in _list_scored_outputs(predictions):
+        positive, scores = predictions.targets == index, predictions.outputs[:, index]
+        points = _to_lists(compute_roc(positive, scores))
+        curves.append({"class": predictions.titles[index], "auc": compute_auc(positive, scores), "points": points})
+    return {"roc": curves}
+
+
+def _summarise_precision_recall(run: Run, predictions: PredictedBags) -> JsonObject:
+    """Compute the precision-recall curves; None if undefined."""
+    curves = []
+    for index in _list_scored_outputs(predictions):
+        positive, scores = predictions.targets == index, predictions.outputs[:, index]
+        area, points = compute_average_precision(positive, scores), compute_precision_recall(positive, scores)
+        curves.append({"class": predictions.titles[index], "average_precision": area, "points": _to_lists(points)})
+    return {"precision_recall": curves}
+
+
+def _summarise_confusion(run: Run, predictions: PredictedBags) -> JsonObject:
+    counts = count_confusions(predictions.targets, predictions.predicted, predictions.target.n_outputs)
+    return {"confusion": counts.tolist()}
+
+
+def _summarise_calibration(run: Run, predictions: PredictedBags) -> JsonObject:
+    return {"calibration": _to_lists(compute_calibration(predictions.targets, predictions.outputs))}
+
+
+def _summarise_histogram(run: Run, predictions: PredictedBags) -> JsonObject:
     """Count bags by the probability of the positive class and label, or of the predicted class and correctness."""
-    edges = np.linspace(0, 1, HISTOGRAM_BINS + 1)
-    if predictions.is_binary:
-        positive = predictions.positive
-        x_label, values = (
-            f"probability of class {predictions.classes[positive]}",
-            predictions.probabilities[:, positive],
-        )
-        parts = {f"label {label}": predictions.targets == index for index, label in enumerate(predictions.classes)}
+    edges, shown = np.linspace(0, 1, HISTOGRAM_BINS + 1), predictions.target.shown_output
+    if shown is not None:
+        x_label, values = f"probability of class {predictions.titles[shown]}", predictions.outputs[:, shown]
+        parts = {f"label {label}": predictions.targets == index for index, label in enumerate(predictions.titles)}
     else:
-        x_label, values = "probability of the predicted class", predictions.probabilities.max(axis=1)
+        x_label, values = "probability of the predicted class", predictions.outputs.max(axis=1)
         correct = predictions.predicted == predictions.targets
         parts = {"correct": correct, "wrong": ~correct}
     counts = {name: np.histogram(values[part], edges)[0].tolist() for name, part in parts.items()}
-    return {"edges": edges.tolist(), "x_label": x_label, "counts": counts}
+    return {"probabilities": {"edges": edges.tolist(), "x_label": x_label, "counts": counts}}
+
+
+def _summarise_learning(run: Run, predictions: PredictedBags) -> JsonObject:
+    return {"history": _collect_history(run)}
+
+
+SECTION_SUMMARIES: dict[str, Callable[[Run, PredictedBags], JsonObject]] = {  # by the keys that a target names
+    "roc": _summarise_roc,
+    "precision_recall": _summarise_precision_recall,
+    "confusion": _summarise_confusion,
+    "learning": _summarise_learning,
+    "calibration": _summarise_calibration,
+    "histogram": _summarise_histogram,
+}
 
 
 def _collect_history(run: Run) -> dict[str, list[float | None]]:

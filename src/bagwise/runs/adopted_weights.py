@@ -86,10 +86,18 @@ def adopt_weights(path: str | Path, classes: Sequence[int | float | str] | None 
 
 def _build_classifier(parts: "PublishedParts", labels: np.ndarray) -> BagClassifier:
     model = BagClassifier(**parts.parameters, standardize=False, random_state=0)
-    restore_attributes(model, ClassTarget(labels), parts.instance_shape, seed=0)
-    arrays = {f"{layer}.{name}": value for layer, tensors in parts.layers.items() for name, value in tensors.items()}
+    target = ClassTarget(labels)
+    restore_attributes(model, target, parts.instance_shape, seed=0)
+    layers = {**parts.layers, "head": _orient_head(parts.layers["head"], target)}
+    arrays = {f"{layer}.{name}": value for layer, tensors in layers.items() for name, value in tensors.items()}
     model._restore({"history": [], "adjustment": asdict(Adjustment()), "engine": "torch"}, arrays)
     return model
+
+
+def _orient_head(head: Layer, target: ClassTarget) -> Layer:
+    """Return a head whose single score is the log odds of the positive class, which may be the first of two."""
+    is_last = target.positive == target.n_outputs - 1
+    return head if is_last else {name: -value for name, value in head.items()}
 
 
 class PublishedParts(NamedTuple):

@@ -1,14 +1,13 @@
 """Baselines of a run: simple methods on the same split, so that a model that does not beat them is recognised."""
 
 from bagwise.data import get_labels
-from bagwise.estimators import build_method
+from bagwise.estimators import build_method, set_positive
 from bagwise.runs.parts import RunParts
+from bagwise.targets import Target
 
-BASELINES = ("majority", "extra trees")
 
-
-def evaluate_baselines(parts: RunParts, method: str | None) -> dict[str, dict[str, float | None]]:
-    """Fit each baseline to the training bags and evaluate it on the test bags.
+def evaluate_baselines(parts: RunParts, method: str | None, target: Target) -> dict[str, dict[str, float | None]]:
+    """Fit each baseline of the target to the training bags and evaluate it on the test bags.
 
     Parameters
     ----------
@@ -16,19 +15,20 @@ def evaluate_baselines(parts: RunParts, method: str | None) -> dict[str, dict[st
         The bags of the run. Validation bags are not used: the model did not learn from their instances either.
     method : str or None
         Method of the run, which is no baseline of its own.
+    target : Target
+        Target of the run.
 
     Returns
     -------
     dict of str to dict
         Metrics of the test bags without intervals, by name of the baseline.
     """
-    labels = get_labels(parts.test, "test")
+    targets = target.encode(get_labels(parts.test, "test"), len(parts.test))
     metrics = {}
-    for name in BASELINES:
+    for name in target.baselines:
         if name != method:
-            estimator = build_method(name, random_state=0)
+            estimator = set_positive(build_method(name, random_state=0), target.get_positive())
             estimator.fit(parts.training, get_labels(parts.training, "training"))
-            target = estimator.target_
-            outputs, threshold = estimator.predict_proba(parts.test), estimator.decision_threshold
-            metrics[name] = target.compute_metrics(target.encode(labels, len(parts.test)), outputs, threshold)
+            outputs, threshold = estimator.predict_outputs(parts.test), estimator.decision_threshold
+            metrics[name] = target.compute_metrics(targets, outputs, threshold)
     return metrics

@@ -112,8 +112,8 @@ def _execute(folder: Path, description: RunDescription, resume: bool, fit: _Fit)
 
 
 def _train_and_write(folder: Path, description: RunDescription, fit: _Fit) -> None:
-    parts = split_source(**description["data"])
     estimator = build_run_estimator(description)
+    parts = split_source(**description["data"], learn=estimator.learn_target)
     if not estimator.supports_checkpoint:
         parts = _join_validation(parts)
         if get_ranks().size > 1:
@@ -128,7 +128,7 @@ def _train_and_write(folder: Path, description: RunDescription, fit: _Fit) -> No
     else:
         estimator.fit(parts.training, parts.training.labels)
     evaluation = evaluate(estimator, parts.test, get_labels(parts.test, "test"))
-    baselines = evaluate_baselines(parts, description["method"]) if fit.baselines else {}
+    baselines = evaluate_baselines(parts, description["method"], estimator.target_) if fit.baselines else {}
     if fit.should_stop():  # requested during the evaluation; the checkpoint contains the finished training
         raise TrainingStopped
     _write_results(folder, estimator, parts, evaluation, baselines)
@@ -168,14 +168,14 @@ def _write_results(
     test = parts.test
     target, threshold = estimator.target_, estimator.decision_threshold
     targets = target.encode(get_labels(test, "test"), len(test))
-    rows = make_prediction_rows(target, test, evaluation.probabilities, target.decode(targets), threshold)
+    rows = make_prediction_rows(target, test, evaluation.outputs, target.decode(targets), threshold)
     estimator.save(folder / "model")
     if hasattr(estimator, "history_"):
         write_csv(folder / HISTORY, [record.as_dict() for record in estimator.history_])
     write_csv(folder / TRAINING, _list_training_bags(parts))
     write_csv(folder / "predictions.csv", rows)
     if test.groups is not None:
-        grouped = group_predictions(targets, evaluation.probabilities, test.groups)
+        grouped = group_predictions(targets, evaluation.outputs, test.groups)
         write_csv(folder / "groups.csv", make_group_rows(target, grouped, threshold))
     with write_atomically(folder / "weights.npy") as temporary:
         write_array(temporary, evaluation.weights)
@@ -254,6 +254,6 @@ def assist_run(should_stop: Callable[[], bool] = lambda: False) -> None:
     if received == NO_TASK:
         return
     task = json.loads(received)
-    parts = split_source(**task["description"]["data"])
     estimator = build_run_estimator(task["description"])
+    parts = split_source(**task["description"]["data"], learn=estimator.learn_target)
     _fit_network(estimator, parts, Path(task["checkpoint"]), None, should_stop)

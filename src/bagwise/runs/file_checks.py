@@ -44,13 +44,21 @@ def check_predictions(rows: list[dict[str, str]], target: Target) -> list[dict[s
         if not required <= row.keys() or None in row or None in row.values():
             raise ValueError(f"row {number} does not have the columns of a prediction")
         in_range = all(output.low <= float(row[output.name]) <= output.high for output in target.outputs)
-        if not in_range or not target.knows_names([row["label"], row["predicted"]]):
+        if not in_range or not _are_labels(target, [row["label"], row["predicted"]]):
             raise ValueError(f"row {number} does not have labels and outputs of the model's target")
         if not 0 < int(row["n_instances"]) < MAX_INSTANCES:
             raise ValueError(f"row {number}: n_instances must be between 1 and 2⁴⁰, got {row['n_instances']}")
     if not rows:
         raise ValueError("it has no predictions")
     return rows
+
+
+def _are_labels(target: Target, names: list[str]) -> bool:
+    try:
+        target.encode_names(names)
+    except ValueError:
+        return False
+    return True
 
 
 def check_training(rows: list[dict[str, str]]) -> list[dict[str, str]]:

@@ -1,11 +1,12 @@
 """Export of a fitted network as one ONNX graph, for use without torch. The number of instances is a dynamic axis.
 
     input    instances      (K, …) float32, as bags store them: images as height × width × channels, bytes as 0 … 255
-    output   probabilities  (C,) float32
+    output   probabilities  (C,) float32, in the order of the classes; other targets name their outputs otherwise
     output   weights        (K,) float32, which sum to one
 
-Preprocessing, likelihood and temperature are part of the graph. The classes, the decision threshold between two classes
-and the version are in the graph's metadata. The poolings use the same code as for a bag that is processed in chunks
+Preprocessing, likelihood and temperature are part of the graph. The target (for classes, their labels and the positive
+one), the decision threshold and the version are in the graph's metadata. The poolings use the same code as for a bag
+that is processed in chunks
 (``nn.pooling.AdditivePooling``).
 """
 
@@ -23,22 +24,23 @@ from torch import Tensor, nn
 
 import bagwise
 from bagwise.errors import InputError
-from bagwise.estimators import BagClassifier, BagEstimator, to_plain
+from bagwise.estimators import BagEstimator, BagNetwork, to_plain
 from bagwise.io import write_atomically
 from bagwise.nn import Offsets
 from bagwise.nn.pooling import AdditivePooling
+from bagwise.targets import MIN_PROBABILITY, save_target
 
 PACKAGES = ("onnx", "onnxscript")
 EXAMPLE_SIZE = 7  # number of instances in the bag used for tracing; the value is arbitrary
 
 
 def write_onnx(estimator: BagEstimator, path: str | Path) -> Path:
-    """Write the network of a fitted ``BagClassifier`` as an ONNX graph; requires ``bagwise[onnx]``.
+    """Write a fitted network, such as a ``BagClassifier``, as an ONNX graph; requires ``bagwise[onnx]``.
 
     Parameters
     ----------
     estimator : BagEstimator
-        A fitted ``BagClassifier``; other estimators cannot be exported.
+        A fitted network; other estimators cannot be exported.
     path : str or Path
         The file to write.
 
@@ -56,7 +58,7 @@ def write_onnx(estimator: BagEstimator, path: str | Path) -> Path:
     --------
     >>> write_onnx(model, "model.onnx")  # doctest: +SKIP
     """
-    if not isinstance(estimator, BagClassifier):
+    if not isinstance(estimator, BagNetwork):
         raise InputError(
             f"a {type(estimator).__name__} cannot be written as ONNX, only a network (BagClassifier) can; "
             "export without --onnx"
@@ -70,7 +72,7 @@ def write_onnx(estimator: BagEstimator, path: str | Path) -> Path:
             (example,),
             dynamo=True,
             input_names=["instances"],
-            output_names=["probabilities", "weights"],
+            output_names=[estimator.target_.outputs_name, "weights"],
             dynamic_shapes=({0: torch.export.Dim("instances", min=1)},),
             verbose=False,
         )
@@ -93,10 +95,12 @@ def check_onnx_packages() -> None:
         raise InputError(f"writing ONNX needs {' and '.join(missing)}: pip install 'bagwise[onnx]'")
 
 
-def _make_metadata(estimator: BagClassifier) -> dict[str, Any]:
+def _make_metadata(estimator: BagNetwork) -> dict[str, Any]:
+    classes = getattr(estimator.target_, "classes", None)
     return {
         "bagwise": bagwise.__version__,
-        "classes": [to_plain(label) for label in estimator.classes_],
+        **({"classes": [to_plain(label) for label in classes]} if classes is not None else {}),
+        "target": save_target(estimator.target_),
         "decision_threshold": estimator.decision_threshold,
         "instance_shape": list(estimator.instance_shape_),
         "extractor": estimator.extractor_,
@@ -118,7 +122,7 @@ def _suppress_torch_messages() -> Iterator[None]:
 
 
 @contextmanager
-def _translate_context_errors(estimator: BagClassifier) -> Iterator[None]:
+def _translate_context_errors(estimator: BagNetwork) -> Iterator[None]:
     """Explain the failed export of a model with a context: the library's own parts are known to be exportable."""
     try:
         yield
@@ -133,9 +137,9 @@ def _translate_context_errors(estimator: BagClassifier) -> Iterator[None]:
 
 
 class SingleBagNetwork(nn.Module):
-    """The network of a fitted ``BagClassifier`` as a function of one bag: instances → probabilities, weights."""
+    """A fitted network as a function of one bag: instances → outputs, weights."""
 
-    def __init__(self, estimator: BagClassifier) -> None:
+    def __init__(self, estimator: BagNetwork) -> None:
         super().__init__()
         self.model = estimator.model_.cpu().eval()
         self.likelihood = estimator.likelihood_
@@ -151,9 +155,10 @@ class SingleBagNetwork(nn.Module):
     def forward(self, instances: Tensor) -> tuple[Tensor, Tensor]:
         offsets = cast(Offsets, SymbolicOffsets(instances.shape[0]))
         pooled = AdditivePooling.forward(self.pooling, self.model.embed(instances, offsets), offsets)
-        log_probabilities = self.likelihood.log_probabilities(self.model.head(pooled.values).double())
-        probabilities = torch.softmax(log_probabilities / self.temperature, dim=1)
-        return probabilities[0].float(), pooled.weights.mean(dim=1)
+        outputs = self.likelihood.outputs(self.model.head(pooled.values).double())
+        if self.temperature != 1:
+            outputs = torch.softmax(outputs.clamp_min(MIN_PROBABILITY).log() / self.temperature, dim=1)
+        return outputs[0].float(), pooled.weights.mean(dim=1)
 
 
 class SymbolicOffsets:

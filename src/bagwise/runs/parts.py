@@ -1,6 +1,6 @@
 """The training, validation and test bags of a run, determined by the data's name and a few parameters."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,8 +11,9 @@ from bagwise.data import get_labels, open_source
 from bagwise.errors import InputError
 from bagwise.evaluation import Split, check_splits, get_groups
 from bagwise.nn import Purpose, random_integer
-from bagwise.targets import ClassTarget
+from bagwise.targets import AUTO, Target, learn_target
 
+LearnTarget = Callable[[np.ndarray, int], Target]  # labels, number of bags → target
 TEST_SHARE = 0.2  # held out by default
 
 
@@ -37,6 +38,11 @@ class RunParts(NamedTuple):
     set_aside: tuple[str, ...] = ()
 
 
+def learn_automatic_target(y: np.ndarray, n_bags: int) -> Target:
+    """Learn the target of the kind that accepts the labels."""
+    return learn_target(AUTO, y, n_bags)
+
+
 def split_source(
     data: str,
     options: dict[str, Any],
@@ -44,6 +50,8 @@ def split_source(
     split_seed: int,
     splits: str | None = None,
     ungrouped: bool = False,
+    *,
+    learn: LearnTarget = learn_automatic_target,
 ) -> RunParts:
     """Open data and separate its test bags.
 
@@ -54,7 +62,7 @@ def split_source(
     options : dict
         Options of the data set or reader.
     test : float, str or None
-        Share of the bags to hold out, stratified by class, with the bags of a group kept together; or the name or path
+        Share of the bags to hold out, stratified by target, with the bags of a group kept together; or the name or path
         of other data to test on; or None for the data set's own test bags, or a fifth of the bags if it has none.
     split_seed : int
         Random seed of the split.
@@ -62,6 +70,8 @@ def split_source(
         csv file with the columns train, val and test, which list the names of the bags to use.
     ungrouped : bool, default=False
         Whether bags of one group (e.g. a patient) may be in both training and test. If False, this is an error.
+    learn : callable, default=learn_automatic_target
+        Learns the target from labels and the number of bags: the method ``learn_target`` of the run's estimator.
 
     Returns
     -------
@@ -73,13 +83,15 @@ def split_source(
         return _split_by_file(source.training, splits, test, ungrouped)._replace(set_aside=source.set_aside)
     if isinstance(test, str):
         parts = RunParts(source.training, open_source(test).prediction_bags, set_aside=source.set_aside)
-        return _check_compatible(parts, test, ungrouped)
+        return _check_compatible(parts, test, ungrouped, learn)
     if test is None and source.test is not None:
         parts = RunParts(source.training, source.test, set_aside=source.set_aside)
-        return _check_compatible(parts, data, ungrouped)
+        return _check_compatible(parts, data, ungrouped, learn)
     groups = get_groups(source.training, not ungrouped)
     seed = random_integer(split_seed, Purpose.SPLIT, 1)
-    training, held_out = hold_out(labels, groups, TEST_SHARE if test is None else test, seed)
+    target = learn(labels, len(labels))
+    strata = target.make_strata(target.encode(labels, len(labels)))
+    training, held_out = hold_out(strata, groups, TEST_SHARE if test is None else test, seed)
     return RunParts(source.training[training], source.training[held_out], set_aside=source.set_aside)
 
 
@@ -100,7 +112,7 @@ def _split_by_file(bags: Bags, path: str, test: float | str | None, ungrouped: b
     return RunParts(bags[training], bags[test_rows], bags[validation] if len(validation) else None)
 
 
-def _check_compatible(parts: RunParts, data: str, ungrouped: bool) -> RunParts:
+def _check_compatible(parts: RunParts, data: str, ungrouped: bool, learn: LearnTarget) -> RunParts:
     """Reject test bags that a model trained on the training bags could not predict, before training."""
     training, test = parts.training, parts.test
     if test.instance_shape != training.instance_shape:
@@ -116,7 +128,7 @@ def _check_compatible(parts: RunParts, data: str, ungrouped: bool) -> RunParts:
     if not ungrouped and training.groups is not None and test.groups is not None:
         check_disjoint_groups(training.groups.tolist(), test.groups, data)
     try:
-        ClassTarget.learn(get_labels(training, data), len(training)).encode(get_labels(test, data), len(test))
+        learn(get_labels(training, data), len(training)).encode(get_labels(test, data), len(test))
     except InputError as error:
         raise InputError(f"the test bags of '{data}': {error}") from None
     return parts

@@ -83,14 +83,14 @@ def make_group_rows(target: Target, grouped: GroupPredictions, threshold: float 
     -------
     list of dict
     """
-    predicted = target.decode(target.decide(grouped.probabilities, threshold))
+    predicted = target.decode(target.decide(grouped.outputs, threshold))
     rows = []
     for group, name in enumerate(grouped.names):
         row: Row = {"group": name, "n_bags": int(grouped.n_bags[group])}
         if grouped.targets is not None:
             row["label"] = target.decode(grouped.targets[group])
         row["predicted"] = predicted[group]
-        rows.append(row | _make_output_columns(target, grouped.probabilities[group]))
+        rows.append(row | _make_output_columns(target, grouped.outputs[group]))
     return rows
 
 

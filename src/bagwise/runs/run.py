@@ -37,6 +37,7 @@ from bagwise.runs.file_checks import (
     check_training,
 )
 from bagwise.runs.parts import RunParts, check_disjoint_groups, split_source
+from bagwise.runs.run_description import build_run_estimator
 from bagwise.targets import restore_target
 
 KIND = "bagwise run"
@@ -86,12 +87,10 @@ class Run:
         Level, pooling, encoder, averaging, epochs and instance shape of a network; not for other methods.
     target : Target
         The target of the model.
-    classes : list of str
-        Class names, as in the column names of predictions.csv.
-    probabilities : ndarray of shape (n_bags, n_classes)
-        Predicted probabilities of the test bags; columns are in the order of ``classes``.
-    targets : ndarray of shape (n_bags,)
-        Index of the true class of each test bag.
+    outputs : ndarray of shape (n_bags, n_outputs)
+        Outputs of the model for the test bags; columns are in the order of ``target.outputs``.
+    targets : ndarray of shape (n_bags, ...)
+        Encoded target of each test bag.
     offsets : ndarray of shape (n_bags + 1,)
         Start of each test bag in ``weights``, and the end.
 
@@ -169,17 +168,13 @@ class Run:
         with self._checked_file("model/model.json") as path:
             return restore_target(read_json(path)["target"])
 
-    @property
-    def classes(self) -> list[str]:
-        return self.target.names
-
     @cached_property
     def network(self) -> dict[str, Any]:
         with self._checked_file("model/model.json") as path:
             return check_network(read_json(path))
 
     @property
-    def probabilities(self) -> np.ndarray:
+    def outputs(self) -> np.ndarray:
         return np.array(
             [[float(row[output.name]) for output in self.target.outputs] for row in self.predictions]
         ).reshape(-1, self.target.n_outputs)
@@ -232,7 +227,8 @@ class Run:
         RunParts
         """
         with self._checked_file(PARAMETERS):
-            return split_source(**self.parameters["data"])
+            learn = build_run_estimator(self.parameters).learn_target
+            return split_source(**self.parameters["data"], learn=learn)
 
     def test_bags(self) -> Bags:
         """Open the test bags again, from the original data.

@@ -19,6 +19,7 @@ from bagwise.runs.parts import split_source
 
 RunDescription = dict[str, Any]
 SEED = "random_state"
+LATER_PARAMETERS = {"target", "positive"}
 
 
 def build_run_estimator(description: RunDescription) -> BagEstimator:
@@ -88,10 +89,12 @@ def _read_description(path: Path) -> RunDescription:
         stored["data"].setdefault("ungrouped", False)  # early versions did not write it
         stored.setdefault("method", None)  # early versions trained networks only
     try:
-        parameters = set(_list_defaults(stored["method"]))
+        defaults = _list_defaults(stored["method"])
+        for name in LATER_PARAMETERS & defaults.keys():
+            stored["parameters"].setdefault(name, defaults[name])  # early versions did not write them
     except (InputError, KeyError, TypeError, AttributeError):
         raise InputError(f"{path} is damaged: it does not name a method; choose a new folder") from None
-    required = {"data": set(signature(split_source).parameters), "parameters": parameters}
+    required = {"data": set(signature(split_source).parameters) - {"learn"}, "parameters": set(defaults)}
     for part, names in required.items():
         if not isinstance(stored.get(part), dict) or set(stored[part]) != names:
             raise InputError(f"{path} is damaged: '{part}' does not have the entries of a run; choose a new folder")

@@ -1,10 +1,13 @@
 __all__ = [
+    "AUTO",
     "CLASS_METRICS",
     "DEFAULT_THRESHOLD",
     "KEY_METRICS",
+    "MIN_PROBABILITY",
     "Bernoulli",
     "CalibrationBins",
     "Categorical",
+    "ClassLikelihood",
     "ClassTarget",
     "Likelihood",
     "Metric",
@@ -12,8 +15,10 @@ __all__ = [
     "Output",
     "PrecisionRecallPoints",
     "RocPoints",
+    "Scores",
     "Supervised",
     "Target",
+    "Targets",
     "Threshold",
     "clip_log",
     "clip_to_range",
@@ -25,21 +30,16 @@ __all__ = [
     "count_confusions",
     "decide_classes",
     "find_best",
+    "learn_target",
+    "list_kinds",
     "make_likelihood",
     "register_target",
     "restore_target",
     "save_target",
 ]
 
-from .base import (
-    Metric,
-    Metrics,
-    Output,
-    Target,
-    Threshold,
-    clip_to_range,
-    find_best,
-)
+from .base import Target
+from .class_likelihoods import MIN_PROBABILITY, Bernoulli, Categorical, ClassLikelihood, clip_log, make_likelihood
 from .classes import ClassTarget
 from .curves import (
     CalibrationBins,
@@ -51,6 +51,7 @@ from .curves import (
     count_confusions,
 )
 from .key_metrics import KEY_METRICS
-from .likelihoods import Bernoulli, Categorical, Likelihood, Supervised, clip_log, make_likelihood
+from .likelihoods import Likelihood, Scores, Supervised, Targets
 from .metrics import CLASS_METRICS, DEFAULT_THRESHOLD, compute_auc, compute_average_precision, decide_classes
-from .registry import register_target, restore_target, save_target
+from .outputs import Metric, Metrics, Output, Threshold, clip_to_range, find_best
+from .registry import AUTO, learn_target, list_kinds, register_target, restore_target, save_target

@@ -8,72 +8,17 @@ A target is learned from the training labels and stored with the model. No code 
 of a target: it asks the target. To add a kind, write one class here and register it.
 """
 
-import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
+import torch
 
+from bagwise.errors import InputError
 from bagwise.targets.likelihoods import Likelihood
-
-Threshold = float | np.ndarray  # one for all bags, or one per bag
-Metrics = dict[str, float | None]
-MetricFunction = Callable[[np.ndarray, np.ndarray, Threshold], float | None]
-
-
-class Output(NamedTuple):
-    """One number that a model predicts for a bag.
-
-    Attributes
-    ----------
-    name : str
-        Name of its column in csv files, such as "probability tumour".
-    title : str
-        Short title in figures and the viewer, such as "tumour".
-    kind : str
-        What the number is: "probability", "value", "count" ….
-    low, high : float
-        Range of the number; may be infinite.
-    """
-
-    name: str
-    title: str
-    kind: str
-    low: float
-    high: float
-
-
-class Metric(NamedTuple):
-    """A number that compares outputs with targets.
-
-    Attributes
-    ----------
-    name : str
-        Name in files.
-    title : str
-        Title in tables and figures.
-    meaning : str
-        One phrase that explains it.
-    low, high : float
-        Range; may be infinite.
-    greater_is_better : bool
-        Whether greater values are better.
-    compute : callable
-        ``compute(targets, outputs, threshold)`` returns a float, or None where the metric is undefined.
-    rank : int
-        Position in tables, from 0.
-    """
-
-    name: str
-    title: str
-    meaning: str
-    low: float
-    high: float
-    greater_is_better: bool
-    compute: MetricFunction
-    rank: int
+from bagwise.targets.outputs import Metric, Metrics, Output, Threshold
 
 
 class Target(ABC):
@@ -89,29 +34,75 @@ class Target(ABC):
         Relation between scores, outputs and targets.
     metrics : dict of str to Metric
         The metrics of bags, by name, in the order in which they are computed and written.
+    metrics_note : str
+        One sentence on what the metrics refer to, such as the positive class; may be empty.
+    outputs_name : str
+        Name of all outputs together in files, such as "probabilities".
+    output_word : str
+        Word for what an output belongs to in texts and files, such as "class".
     has_threshold : bool
         Whether the decision depends on a threshold that can be learned.
+    has_temperature : bool
+        Whether the outputs can be calibrated by a temperature.
+    has_positive : bool
+        Whether ``learn`` accepts the choice of a positive class.
+    is_right_or_wrong : bool
+        Whether a predicted value is either correct or not.
     shown_output : int or None
         Index of the output that short tables show for every bag; None shows the output of the predicted value.
     main_metrics : tuple of str
-        Names of the metrics that short tables show.
+        Names of the metrics that short tables show; pairwise differences are computed of the first two.
+    headline_metrics : tuple of str
+        Names of the metrics at the top of a report.
+    baselines : dict of str to str
+        Methods that a report compares with a model, and the metric by which each is compared.
     sections : tuple of str
-        Keys of the sections that a report shows.
+        Keys of the figures that a report shows.
+    notable_bags : tuple of str
+        Keys of the groups of bags that a report shows.
+    layers : tuple of str
+        Keys of the values that maps and the viewer show for the instances of a bag.
     """
 
     kind: ClassVar[str]
+    outputs_name: ClassVar[str] = "outputs"
+    output_word: ClassVar[str] = "output"
+    has_temperature: ClassVar[bool] = False
+    has_positive: ClassVar[bool] = False
+    is_right_or_wrong: ClassVar[bool] = False
     main_metrics: ClassVar[tuple[str, ...]]
-    sections: ClassVar[tuple[str, ...]]
+    headline_metrics: ClassVar[tuple[str, ...]]
+    baselines: ClassVar[dict[str, str]] = {}
+    sections: ClassVar[tuple[str, ...]] = ("learning",)
+    layers: ClassVar[tuple[str, ...]] = ("weight", "contribution", "output")
 
     outputs: tuple[Output, ...]
     likelihood: Likelihood
     metrics: dict[str, Metric]
+    metrics_note: str = ""
     has_threshold: bool = False
-    shown_output: int | None = None
+    shown_output: int | None = 0
+    notable_bags: tuple[str, ...] = ("highest", "lowest")
+
+    @classmethod
+    def accepts(cls, y: npt.ArrayLike) -> bool:
+        """Return whether this kind of target is chosen automatically for labels.
+
+        Parameters
+        ----------
+        y : array-like
+            Labels of the training bags.
+
+        Returns
+        -------
+        bool
+            False by default: the kind must be named.
+        """
+        return False
 
     @classmethod
     @abstractmethod
-    def learn(cls, y: npt.ArrayLike, n_bags: int) -> "Target":
+    def learn(cls, y: npt.ArrayLike, n_bags: int, positive: Any = None) -> "Target":
         """Learn the target from the labels of the training bags.
 
         Parameters
@@ -120,6 +111,8 @@ class Target(ABC):
             Labels of the training bags.
         n_bags : int
             Expected number of labels.
+        positive : object, default=None
+            The positive class, for targets that have one; None chooses it.
 
         Returns
         -------
@@ -152,25 +145,25 @@ class Target(ABC):
             If a label is unknown to the target, or their number differs from ``n_bags``.
         """
 
-    @abstractmethod
     def encode_names(self, names: Sequence[str]) -> np.ndarray:
         """Encode labels that were written to a csv file.
 
         Parameters
         ----------
         names : sequence of str
-            Labels as text.
+            Labels as text; numbers by default.
 
         Returns
         -------
         ndarray of shape (n_bags, ...)
+
+        Raises
+        ------
+        ValueError
+            If a text is no label of the target.
         """
+        return self.encode(np.array(names, dtype=float), len(names))
 
-    @abstractmethod
-    def knows_names(self, names: Sequence[str]) -> bool:
-        """Return whether all of these texts are labels of the target, so that ``encode_names`` accepts them."""
-
-    @abstractmethod
     def decode(self, targets: np.ndarray) -> np.ndarray:
         """Return the labels of encoded targets; the inverse of ``encode``.
 
@@ -182,7 +175,9 @@ class Target(ABC):
         Returns
         -------
         ndarray of shape (n_bags, ...)
+            The targets themselves by default.
         """
+        return targets
 
     @abstractmethod
     def decide(self, outputs: np.ndarray, threshold: Threshold) -> np.ndarray:
@@ -200,7 +195,6 @@ class Target(ABC):
         ndarray of shape (n_bags, ...)
         """
 
-    @abstractmethod
     def make_strata(self, targets: np.ndarray) -> np.ndarray:
         """Return the stratum of each bag, for splits that keep the distribution of the target.
 
@@ -211,21 +205,106 @@ class Target(ABC):
 
         Returns
         -------
+        ndarray of shape (n_bags,)
+            For classes, their labels. By default, all bags are in one stratum.
+        """
+        return np.zeros(len(targets), dtype=int)
+
+    def weigh_bags(self, targets: np.ndarray, class_weight: Any, training: np.ndarray) -> np.ndarray:
+        """Compute the weight of each bag in the loss.
+
+        Parameters
+        ----------
+        targets : ndarray of shape (n_bags, ...)
+            Encoded targets of the bags.
+        class_weight : "balanced", dict or None
+            Weight of each class, for targets with classes.
+        training : ndarray of shape (n_training_bags, ...)
+            Encoded targets of the training bags, from which "balanced" is computed.
+
+        Returns
+        -------
+        ndarray of float32, of shape (n_bags,)
+
+        Raises
+        ------
+        InputError
+            If ``class_weight`` is invalid, or the target has no classes.
+        """
+        if class_weight is not None:
+            raise InputError(f"class_weight is for classes, but y has {self.describe()}; set class_weight=None")
+        return np.ones(len(targets), dtype=np.float32)
+
+    def average_outputs(self, outputs: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+        """Average the outputs of several models.
+
+        Parameters
+        ----------
+        outputs : ndarray of shape (n_models, n_bags, n_outputs)
+            Outputs of each model.
+        weights : ndarray of shape (n_models,) or None
+            Weights of the models, which sum to one; None means equal weights.
+
+        Returns
+        -------
+        ndarray of shape (n_bags, n_outputs)
+        """
+        return np.average(outputs, axis=0, weights=weights)
+
+    def get_key_scores(self, scores: np.ndarray) -> np.ndarray | None:
+        """Return decision scores of instances so that key instances should have the highest ones.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_instances,) or (n_instances, n_scores)
+            Scores in the form of ``decision_function``.
+
+        Returns
+        -------
+        ndarray of shape (n_instances,) or None
+            None if there is no single score that ranks instances.
+        """
+        return scores.ravel() if self.likelihood.n_scores == 1 else None
+
+    def find_shown_outputs(self, predicted: np.ndarray) -> np.ndarray:
+        """Return the index of the output that short tables show for each bag.
+
+        Parameters
+        ----------
+        predicted : ndarray of shape (n_bags, ...)
+            Predicted values, encoded like targets.
+
+        Returns
+        -------
         ndarray of int, of shape (n_bags,)
         """
+        return predicted if self.shown_output is None else np.full(len(predicted), self.shown_output)
+
+    def count_labels(self, targets: np.ndarray) -> dict[str, int]:
+        """Count the bags of each label, for targets with few labels; empty for others."""
+        return {}
+
+    def get_positive(self) -> Any:
+        """Return the positive class, as it is passed to ``learn``; None if there is none."""
+        return None
+
+    @property
+    def neutral_outputs(self) -> np.ndarray:
+        """Outputs of shape (n_outputs,) without evidence, at a score of zero: even odds for classes."""
+        return self.likelihood.outputs(torch.zeros(1, self.likelihood.n_scores, dtype=torch.float64)).numpy()[0]
 
     @abstractmethod
     def describe(self) -> str:
         """Return what the target is, for messages: "the classes no, yes"."""
 
-    @abstractmethod
     def to_json(self) -> dict[str, Any]:
-        """Return the content of the target as JSON types, without its kind."""
+        """Return the content of the target as JSON types, without its kind; nothing by default."""
+        return {}
 
     @classmethod
-    @abstractmethod
     def from_json(cls, content: dict[str, Any]) -> "Target":
         """Restore a target from the content returned by ``to_json``; reject invalid content."""
+        return cls(**content)
 
     def __reduce__(self) -> Any:
         """Pickle the content as JSON types, because the functions of metrics cannot be pickled."""
@@ -259,45 +338,3 @@ class Target(ABC):
             Value of each metric; None if it is undefined.
         """
         return {name: metric.compute(targets, outputs, threshold) for name, metric in self.metrics.items()}
-
-
-def clip_to_range(metric: Metric, low: float, high: float) -> tuple[float, float]:
-    """Clip an interval to the range of a metric.
-
-    Parameters
-    ----------
-    metric : Metric
-        The metric.
-    low, high : float
-        Bounds of the interval.
-
-    Returns
-    -------
-    tuple of float
-
-    Examples
-    --------
-    >>> from bagwise.targets import CLASS_METRICS
-    >>> clip_to_range(CLASS_METRICS["auc"], 0.9, 1.1)
-    (0.9, 1.0)
-    """
-    return max(low, metric.low), min(high, metric.high)
-
-
-def find_best(metric: Metric, values: Iterable[float | None]) -> float | None:
-    """Return the best of several values of a metric, or None if all are undefined.
-
-    Parameters
-    ----------
-    metric : Metric
-        The metric.
-    values : iterable of float or None
-        Values; None if undefined.
-
-    Returns
-    -------
-    float or None
-    """
-    known = [value for value in values if value is not None and not math.isnan(value)]
-    choose: Callable[[Sequence[float]], float] = max if metric.greater_is_better else min
-    return choose(known) if known else None

@@ -1,6 +1,6 @@
 """Two or more mutually exclusive classes.
 
-    two classes    one score s per bag            p(Y = second class) = sigm(s)
+    two classes    one score s per bag            p(Y = positive class) = sigm(s)
     more           one score per class            p(Y = c) = softmax(s₁, …, s_C)
 
 With two classes, precision, recall, F-score, AUC and average precision are those of the positive class. It is the last
@@ -13,13 +13,15 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from bagwise.errors import InputError
-from bagwise.targets.base import Output, Target, Threshold
-from bagwise.targets.likelihoods import make_likelihood
+from bagwise.targets.base import Target
+from bagwise.targets.class_likelihoods import make_likelihood
 from bagwise.targets.metrics import decide_classes, make_class_metrics
+from bagwise.targets.outputs import Output, Threshold
 from bagwise.targets.registry import register_target
 
 POSITIVE_BY_PAIR = {  # in lower case
@@ -63,27 +65,47 @@ class ClassTarget(Target):
     """
 
     kind = "classes"
+    outputs_name = "probabilities"
+    output_word = "class"
+    has_temperature = has_positive = is_right_or_wrong = True
     main_metrics = ("accuracy", "auc", "f_score", "log_loss")
+    headline_metrics = ("auc", "accuracy", "average_precision")
+    baselines = {"majority": "log_loss", "extra trees": "auc"}  # noqa: RUF012 (never changed)
     sections = ("roc", "precision_recall", "confusion", "learning", "calibration", "histogram")
+    layers = ("weight", "contribution", "probability")
 
     def __init__(self, classes: np.ndarray, positive: Any = None) -> None:
         self.classes = classes
         self.names = [str(label) for label in classes]
-        self.likelihood = make_likelihood(len(classes))
         self.is_binary = self.has_threshold = len(classes) == 2
         self.positive = self._find_positive(positive)
-        self.shown_output = self.positive if self.is_binary else None
+        self.likelihood = make_likelihood(len(classes), self.positive)
         self.metrics = make_class_metrics(self.positive)
         self.outputs = tuple(
             Output(name=f"probability {name}", title=name, kind="probability", low=0.0, high=1.0) for name in self.names
         )
+        if self.is_binary:
+            self.shown_output = self.positive
+            self.notable_bags = ("true positives", "false negatives", "false positives", "true negatives")
+            positive_name = self.names[self.positive]
+            self.metrics_note = (
+                f"Precision, recall, F-score and average precision are those of the positive class, {positive_name}."
+            )
+        else:
+            self.shown_output = None
+            self.notable_bags = ("correct", "wrong")
+            self.metrics_note = "Precision, recall, F-score, AUC and average precision are means over classes."
 
     @classmethod
-    def learn(cls, y: npt.ArrayLike, n_bags: int) -> "ClassTarget":
+    def accepts(cls, y: npt.ArrayLike) -> bool:
+        return True
+
+    @classmethod
+    def learn(cls, y: npt.ArrayLike, n_bags: int, positive: Any = None) -> "ClassTarget":
         labels = check_labels(y, n_bags)
         try:
             check_classification_targets(labels)
-            return cls(np.unique(labels))
+            return cls(np.unique(labels), positive)
         except (TypeError, ValueError) as error:
             if isinstance(error, InputError):
                 raise
@@ -108,17 +130,39 @@ class ClassTarget(Target):
     def encode_names(self, names: Sequence[str]) -> np.ndarray:
         return np.array([self.names.index(name) for name in names], dtype=int)
 
-    def knows_names(self, names: Sequence[str]) -> bool:
-        return {*names} <= {*self.names}
-
     def decode(self, targets: np.ndarray) -> np.ndarray:
         return self.classes[targets]
 
     def decide(self, outputs: np.ndarray, threshold: Threshold) -> np.ndarray:
-        return decide_classes(outputs, threshold)
+        return decide_classes(outputs, threshold, self.positive)
 
     def make_strata(self, targets: np.ndarray) -> np.ndarray:
-        return targets
+        return self.decode(targets)
+
+    def weigh_bags(self, targets: np.ndarray, class_weight: Any, training: np.ndarray) -> np.ndarray:
+        try:
+            weights = compute_class_weight(class_weight, classes=self.classes, y=self.decode(training))
+        except (TypeError, ValueError) as error:
+            raise InputError(
+                f"class_weight: {error}; it must be None, 'balanced', or a dict with a factor for each class"
+            ) from None
+        return weights.astype(np.float32)[targets]
+
+    def get_key_scores(self, scores: np.ndarray) -> np.ndarray | None:
+        if not self.is_binary:
+            return None
+        return scores if self.positive else -scores  # decision scores are those of the last class
+
+    def count_labels(self, targets: np.ndarray) -> dict[str, int]:
+        counts = np.bincount(targets, minlength=len(self.names)).tolist()
+        return dict(zip(self.names, counts, strict=True))
+
+    def get_positive(self) -> Any:
+        return self.classes[self.positive] if self.is_binary else None
+
+    @property
+    def neutral_outputs(self) -> np.ndarray:
+        return np.full(len(self.names), 1 / len(self.names))
 
     def describe(self) -> str:
         shown = ", ".join(self.names[:MAX_SHOWN])

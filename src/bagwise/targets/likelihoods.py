@@ -1,29 +1,25 @@
-"""Likelihoods: the probabilities of the classes as functions of the scores, and the loss of each bag.
+"""Likelihoods: the outputs of a model as functions of its scores, and the loss of each bag.
 
-Bernoulli     p(Y = 1) = sigm(s)                 one score per bag
-Categorical   p(Y = c) = softmax(s₁, …, s_C)     one score per class
-Supervised    the mean of several of these       their scores concatenated
+    scores  ──outputs──▶  outputs  ──link──▶  scores        loss = −log p(target | scores)
+
+Each kind of target has a likelihood: Bernoulli or categorical for classes and, for example, a Poisson likelihood with
+one score s and the output exp(s) for counts. ``Supervised`` concatenates several sets of scores (deep supervision).
 """
 
-import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float, Shaped
 from torch import Tensor
-from torch.nn import functional
-
-from bagwise.errors import InputError
 
 Scores = Float[Tensor, "bags scores"]
-LogProbabilities = Float[Tensor, "bags classes"]
-
-MIN_PROBABILITY = 1e-12  # so that the logarithm is finite
+Targets = Shaped[Tensor, "bags ..."]
 
 
 class Likelihood(ABC):
-    """Base class of likelihoods, which relate scores, probabilities and targets.
+    """Base class of likelihoods, which relate scores, outputs and targets.
 
     Attributes
     ----------
@@ -37,8 +33,8 @@ class Likelihood(ABC):
     n_scores: int
 
     @abstractmethod
-    def log_probabilities(self, scores: Scores) -> LogProbabilities:
-        """Compute the log-probabilities of all classes.
+    def outputs(self, scores: Scores) -> Float[Tensor, "bags outputs"]:
+        """Compute the outputs, such as the probabilities of all classes.
 
         Parameters
         ----------
@@ -47,53 +43,56 @@ class Likelihood(ABC):
 
         Returns
         -------
-        torch.Tensor of shape (n_bags, n_classes)
+        torch.Tensor of shape (n_bags, n_outputs)
         """
 
     @abstractmethod
-    def scores(self, log_probabilities: LogProbabilities) -> Scores:
-        """Compute scores from log-probabilities; the inverse of the method ``log_probabilities``.
+    def link(self, outputs: np.ndarray) -> np.ndarray:
+        """Compute scores from outputs (link function); the inverse of the method ``outputs``.
 
         Parameters
         ----------
-        log_probabilities : torch.Tensor of shape (n_bags, n_classes)
-            Normalised log-probabilities of all classes.
+        outputs : numpy.ndarray of shape (n_bags, n_outputs)
+            Outputs; those of other libraries may be at the end of their range, such as a probability of zero.
 
         Returns
         -------
-        torch.Tensor of shape (n_bags, n_scores)
+        numpy.ndarray of shape (n_bags, n_scores)
+            Finite scores.
         """
 
     @abstractmethod
-    def loss(self, scores: Scores, targets: Int[Tensor, " bags"]) -> Float[Tensor, " bags"]:
+    def loss(self, scores: Scores, targets: Targets) -> Float[Tensor, " bags"]:
         """Compute the negative log-likelihood of each bag.
 
         Parameters
         ----------
         scores : torch.Tensor of shape (n_bags, n_scores)
             Scores of each bag.
-        targets : torch.Tensor of int, of shape (n_bags,)
-            Class of each bag.
+        targets : torch.Tensor of shape (n_bags, ...)
+            Encoded target of each bag.
 
         Returns
         -------
         torch.Tensor of shape (n_bags,)
         """
 
-    def probabilities(self, scores: Scores) -> Float[Tensor, "bags classes"]:
-        """Compute the probabilities of all classes.
+    @abstractmethod
+    def errors(self, scores: Scores, targets: Targets) -> Float[Tensor, " bags"]:
+        """Compute the error of each bag, which learning curves show beside the loss.
 
         Parameters
         ----------
         scores : torch.Tensor of shape (n_bags, n_scores)
             Scores of each bag.
+        targets : torch.Tensor of shape (n_bags, ...)
+            Encoded target of each bag.
 
         Returns
         -------
-        torch.Tensor of shape (n_bags, n_classes)
-            Each row sums to one.
+        torch.Tensor of shape (n_bags,)
+            For classes, 1 for a bag whose most probable class is not its target, otherwise 0.
         """
-        return self.log_probabilities(scores).exp()
 
     def decisions(self, scores: np.ndarray) -> np.ndarray:
         """Return scores in the shape that scikit-learn expects from ``decision_function``.
@@ -105,84 +104,88 @@ class Likelihood(ABC):
 
         Returns
         -------
-        numpy.ndarray of shape (n_bags,) or (n_bags, n_classes)
-            One score per bag for two classes with one score, otherwise one score per class.
+        numpy.ndarray of shape (n_bags,) or (n_bags, n_scores)
+            One score per bag for two classes, otherwise all scores.
         """
         return scores
 
-    def errors(self, scores: Scores, targets: Int[Tensor, " bags"]) -> Float[Tensor, " bags"]:
-        """Compute the classification error of each bag.
+    def score_outputs(self, scores: np.ndarray) -> np.ndarray:
+        """Compute a score of each output, a linear function of the scores; contributions are parts of these.
 
         Parameters
         ----------
-        scores : torch.Tensor of shape (n_bags, n_scores)
+        scores : numpy.ndarray of shape (n_bags, n_scores)
             Scores of each bag.
-        targets : torch.Tensor of int, of shape (n_bags,)
-            Class of each bag.
 
         Returns
         -------
-        torch.Tensor of shape (n_bags,)
-            1 for a bag whose most probable class is not its target, otherwise 0.
+        numpy.ndarray of shape (n_bags, n_outputs)
         """
-        return (self.log_probabilities(scores).argmax(dim=1) != targets).to(scores.dtype)
+        return scores
 
+    def densities(self, outputs: np.ndarray, targets: np.ndarray) -> np.ndarray:
+        """Compute the probability (or density) that outputs assign to the targets.
 
-class Bernoulli(Likelihood):
-    """Likelihood of two classes with one score, the log-odds of the second class: θ(X) = sigm(s) (Ilse et al., 2018).
+        Parameters
+        ----------
+        outputs : numpy.ndarray of shape (n_bags, n_outputs)
+            Outputs of any estimator.
+        targets : numpy.ndarray of shape (n_bags, ...)
+            Encoded targets.
 
-    Examples
-    --------
-    >>> Bernoulli().probabilities(torch.tensor([[0.0]]))
-    tensor([[0.5000, 0.5000]])
-    """
+        Returns
+        -------
+        numpy.ndarray of shape (n_bags,)
+        """
+        return np.exp(-self.loss(torch.from_numpy(self.link(outputs)), torch.from_numpy(targets)).numpy())
 
-    name = "bernoulli"
-    n_scores = 1
+    def output_errors(self, outputs: np.ndarray, targets: np.ndarray) -> np.ndarray:
+        """Compute the error of each bag from outputs, as ``errors`` does from scores.
 
-    def log_probabilities(self, scores: Scores) -> LogProbabilities:
-        return functional.logsigmoid(torch.cat([-scores, scores], dim=1))
+        Parameters
+        ----------
+        outputs : numpy.ndarray of shape (n_bags, n_outputs)
+            Outputs of any estimator.
+        targets : numpy.ndarray of shape (n_bags, ...)
+            Encoded targets.
 
-    def scores(self, log_probabilities: LogProbabilities) -> Scores:
-        return log_probabilities[:, 1:] - log_probabilities[:, :1]
+        Returns
+        -------
+        numpy.ndarray of shape (n_bags,)
+        """
+        return self.errors(torch.from_numpy(self.link(outputs)), torch.from_numpy(targets)).numpy()
 
-    def loss(self, scores: Scores, targets: Int[Tensor, " bags"]) -> Float[Tensor, " bags"]:
-        signs = 2 * targets.to(scores.dtype) - 1
-        return -functional.logsigmoid(signs * scores[:, 0])
+    def merge_outputs(self, sets: Sequence[Tensor]) -> Tensor:
+        """Average the outputs of several sets of scores.
 
-    def decisions(self, scores: np.ndarray) -> np.ndarray:
-        return scores[:, 0]
+        Parameters
+        ----------
+        sets : sequence of torch.Tensor of shape (n_bags, n_scores)
+            Scores.
 
-    def errors(self, scores: Scores, targets: Int[Tensor, " bags"]) -> Float[Tensor, " bags"]:
-        return ((scores[:, 0] > 0) != targets).to(scores.dtype)
+        Returns
+        -------
+        torch.Tensor of shape (n_bags, n_outputs)
+        """
+        return torch.stack([self.outputs(part) for part in sets]).mean(dim=0)
 
+    def merge_scores(self, sets: Sequence[Tensor]) -> np.ndarray:
+        """Compute the scores whose outputs are the average of the outputs of several sets of scores.
 
-class Categorical(Likelihood):
-    """Likelihood of mutually exclusive classes with one score each.
+        Parameters
+        ----------
+        sets : sequence of torch.Tensor of shape (n_bags, n_scores)
+            Scores.
 
-    Parameters
-    ----------
-    n_classes : int
-        Number of classes.
-    """
-
-    name = "categorical"
-
-    def __init__(self, n_classes: int) -> None:
-        self.n_scores = n_classes
-
-    def log_probabilities(self, scores: Scores) -> LogProbabilities:
-        return functional.log_softmax(scores, dim=1)
-
-    def scores(self, log_probabilities: LogProbabilities) -> Scores:
-        return log_probabilities
-
-    def loss(self, scores: Scores, targets: Int[Tensor, " bags"]) -> Float[Tensor, " bags"]:
-        return functional.cross_entropy(scores, targets, reduction="none")
+        Returns
+        -------
+        numpy.ndarray of shape (n_bags, n_scores)
+        """
+        return self.link(self.merge_outputs(sets).numpy())
 
 
 class Supervised(Likelihood):
-    """Likelihood of several sets of scores per bag (deep supervision): losses are summed, probabilities averaged.
+    """Likelihood of several sets of scores per bag (deep supervision): losses are summed, outputs averaged.
 
     Parameters
     ----------
@@ -193,7 +196,8 @@ class Supervised(Likelihood):
 
     Examples
     --------
-    >>> Supervised(Bernoulli(), 2).probabilities(torch.tensor([[0.0, 100.0]]))
+    >>> from bagwise.targets import Bernoulli
+    >>> Supervised(Bernoulli(), 2).outputs(torch.tensor([[0.0, 100.0]]))
     tensor([[0.2500, 0.7500]])
     """
 
@@ -204,62 +208,24 @@ class Supervised(Likelihood):
         self.n_sets = n_sets
         self.n_scores = n_sets * each.n_scores
 
-    def log_probabilities(self, scores: Scores) -> LogProbabilities:
-        sets = torch.stack([self.each.log_probabilities(part) for part in self._split(scores)])
-        return sets.logsumexp(dim=0) - math.log(self.n_sets)
+    def outputs(self, scores: Scores) -> Float[Tensor, "bags outputs"]:
+        return self.each.merge_outputs(self._split(scores))
 
-    def scores(self, log_probabilities: LogProbabilities) -> Scores:
-        return self.each.scores(log_probabilities).repeat(1, self.n_sets)
+    def link(self, outputs: np.ndarray) -> np.ndarray:
+        return np.tile(self.each.link(outputs), (1, self.n_sets))
 
-    def loss(self, scores: Scores, targets: Int[Tensor, " bags"]) -> Float[Tensor, " bags"]:
+    def loss(self, scores: Scores, targets: Targets) -> Float[Tensor, " bags"]:
         return torch.stack([self.each.loss(part, targets) for part in self._split(scores)]).sum(dim=0)
 
+    def errors(self, scores: Scores, targets: Targets) -> Float[Tensor, " bags"]:
+        outputs = self.outputs(scores).detach().cpu().numpy()
+        return torch.from_numpy(self.each.output_errors(outputs, targets.cpu().numpy())).to(scores)
+
     def decisions(self, scores: np.ndarray) -> np.ndarray:
-        averaged = self.each.scores(self.log_probabilities(torch.from_numpy(scores)))
-        return self.each.decisions(averaged.numpy())
+        return self.each.decisions(self.each.merge_scores(self._split(torch.from_numpy(scores))))
+
+    def score_outputs(self, scores: np.ndarray) -> np.ndarray:
+        return self.each.score_outputs(self.each.merge_scores(self._split(torch.from_numpy(scores))))
 
     def _split(self, scores: Scores) -> tuple[Tensor, ...]:
         return scores.split(self.each.n_scores, dim=1)
-
-
-def make_likelihood(n_classes: int) -> Likelihood:
-    """Return the likelihood for a number of classes: Bernoulli for two, otherwise categorical.
-
-    Parameters
-    ----------
-    n_classes : int
-        Number of classes.
-
-    Returns
-    -------
-    Likelihood
-
-    Raises
-    ------
-    InputError
-        If there are fewer than two classes.
-
-    Examples
-    --------
-    >>> make_likelihood(2).name, make_likelihood(5).name
-    ('bernoulli', 'categorical')
-    """
-    if n_classes < 2:
-        raise InputError("the labels contain one class only; a classifier needs bags of at least two classes")
-    return Bernoulli() if n_classes == 2 else Categorical(n_classes)
-
-
-def clip_log(probabilities: np.ndarray) -> Tensor:
-    """Compute the logarithm of probabilities, clipped from below, because those of other libraries may be zero.
-
-    Parameters
-    ----------
-    probabilities : numpy.ndarray
-        Probabilities.
-
-    Returns
-    -------
-    torch.Tensor of float64
-        ``log(max(probabilities, 1e-12))``.
-    """
-    return torch.from_numpy(np.log(np.maximum(probabilities, MIN_PROBABILITY, dtype=np.float64)))

@@ -1,8 +1,8 @@
 """Decisions and metrics of bags, computed from probabilities.
 
-The decision is the most probable class or, with two classes, the second one if its probability exceeds a threshold.
-With two classes, precision, recall, F-score, AUC and average precision are those of the second class, the positive one;
-with more classes, they are the mean over classes. An undefined metric, such as the AUC of bags of one class, is None.
+The decision is the most probable class or, with two classes, the positive one if its probability exceeds a threshold.
+With two classes, precision, recall, F-score, AUC and average precision are those of the positive class; with more
+classes, they are the mean over classes. An undefined metric, such as the AUC of bags of one class, is None.
 """
 
 import math
@@ -11,26 +11,30 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bagwise.targets.base import Metric, MetricFunction, Threshold
 from bagwise.targets.curves import compute_calibration, compute_precision_recall
+from bagwise.targets.outputs import Metric, MetricFunction, Threshold
 
 DEFAULT_THRESHOLD = 0.5  # threshold at which the more probable of two classes is predicted
 
 MIN_PROBABILITY = np.finfo(np.float64).tiny
 
 
-def decide_classes(probabilities: np.ndarray, threshold: Threshold = DEFAULT_THRESHOLD) -> np.ndarray:
+def decide_classes(
+    probabilities: np.ndarray, threshold: Threshold = DEFAULT_THRESHOLD, positive: int = 1
+) -> np.ndarray:
     """Predict the class of each bag.
 
     At the default threshold, the most probable class is predicted, or the first of equally probable classes. At any
-    other threshold, the second class is predicted if its probability is greater than the threshold.
+    other threshold, the positive class is predicted if its probability is greater than the threshold.
 
     Parameters
     ----------
     probabilities : numpy.ndarray of shape (n_bags, n_classes)
         Predicted probabilities.
     threshold : float or numpy.ndarray of shape (n_bags,), default=0.5
-        Threshold for the second of two classes; ignored for more classes.
+        Threshold for the positive one of two classes; ignored for more classes.
+    positive : int, default=1
+        Index of the positive one of two classes.
 
     Returns
     -------
@@ -45,7 +49,8 @@ def decide_classes(probabilities: np.ndarray, threshold: Threshold = DEFAULT_THR
     most_probable = probabilities.argmax(axis=1)
     if probabilities.shape[1] > 2:
         return most_probable
-    return np.where(np.equal(threshold, DEFAULT_THRESHOLD), most_probable, probabilities[:, 1] > threshold)
+    is_positive = probabilities[:, positive] > threshold
+    return np.where(np.equal(threshold, DEFAULT_THRESHOLD), most_probable, is_positive if positive else ~is_positive)
 
 
 def compute_auc(positive: np.ndarray, scores: np.ndarray) -> float | None:
@@ -99,9 +104,13 @@ def compute_calibration_error(targets: np.ndarray, probabilities: np.ndarray) ->
     return float((np.abs(bins.confidence - bins.accuracy) * bins.n_bags).sum() / len(targets))
 
 
-def compute_accuracy(targets: np.ndarray, probabilities: np.ndarray, threshold: Threshold) -> float:
-    """Compute the share of bags whose predicted class is correct."""
-    return float((decide_classes(probabilities, threshold) == targets).mean())
+def make_accuracy(positive: int) -> MetricFunction:
+    """Make the share of bags whose predicted class is correct."""
+
+    def compute_accuracy(targets: np.ndarray, probabilities: np.ndarray, threshold: Threshold) -> float:
+        return float((decide_classes(probabilities, threshold, positive) == targets).mean())
+
+    return compute_accuracy
 
 
 def compute_log_loss(targets: np.ndarray, probabilities: np.ndarray, threshold: Threshold) -> float:
@@ -134,7 +143,7 @@ def average_decisions(compute: "Callable[[DecisionCounts], float | None]", posit
     """Make a metric of the decisions for the positive class or, with more than two classes, for each class."""
 
     def compute_average(targets: np.ndarray, probabilities: np.ndarray, threshold: Threshold) -> float | None:
-        predicted = decide_classes(probabilities, threshold)
+        predicted = decide_classes(probabilities, threshold, positive)
         classes = list_scored_classes(probabilities, positive)
         return _average([compute(count_decisions(targets == c, predicted == c)) for c in classes])
 
@@ -201,7 +210,7 @@ def make_class_metrics(positive: int = 1) -> dict[str, Metric]:
     dict of str to Metric
     """
     metrics = (
-        _make_share("accuracy", "Accuracy", "share of bags that are classified correctly", compute_accuracy, 2),
+        _make_share("accuracy", "Accuracy", "share of bags that are classified correctly", make_accuracy(positive), 2),
         _make_share(
             "precision",
             "Precision",

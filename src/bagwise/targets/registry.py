@@ -2,9 +2,13 @@
 
 from typing import Any
 
+import numpy.typing as npt
+
+from bagwise.arguments import choose_by_name
 from bagwise.errors import InputError
 from bagwise.targets.base import Target
 
+AUTO = "auto"  # the kind that accepts the labels
 KINDS: dict[str, type[Target]] = {}
 
 
@@ -23,6 +27,59 @@ def register_target(kind: type[Target]) -> type[Target]:
     """
     KINDS[kind.kind] = kind
     return kind
+
+
+def list_kinds() -> list[str]:
+    """List the kinds of targets by name.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> "classes" in list_kinds()
+    True
+    """
+    return list(_get_kinds())
+
+
+def learn_target(kind: str, y: npt.ArrayLike, n_bags: int, positive: Any = None) -> Target:
+    """Learn a target of a kind from the labels of the training bags.
+
+    Parameters
+    ----------
+    kind : str
+        A name in ``list_kinds()``, or "auto" for the kind that accepts the labels.
+    y : array-like
+        Labels of the training bags.
+    n_bags : int
+        Expected number of labels.
+    positive : object, default=None
+        The positive class, for kinds that have one; None chooses it.
+
+    Returns
+    -------
+    Target
+
+    Raises
+    ------
+    InputError
+        If the kind is unknown, the labels are not of this kind, or it has no positive class.
+
+    Examples
+    --------
+    >>> learn_target("auto", ["no", "yes"], 2).kind
+    'classes'
+    """
+    kinds = _get_kinds()
+    automatic = next(found for found in reversed(kinds.values()) if found.accepts(y))
+    chosen = choose_by_name(kind, {AUTO: automatic, **kinds}, "target")
+    if positive is not None and not chosen.has_positive:
+        raise InputError(
+            f"positive={positive!r}: a target of the kind '{chosen.kind}' has no positive class; leave it out"
+        )
+    return chosen.learn(y, n_bags, positive)
 
 
 def save_target(target: Target) -> dict[str, Any]:
@@ -57,9 +114,13 @@ def restore_target(content: dict[str, Any]) -> Target:
     InputError
         If the kind is unknown.
     """
+    kind, kinds = content["kind"], _get_kinds()
+    if kind not in kinds:
+        raise InputError(f"the target is of the unknown kind {kind!r}; known kinds: {', '.join(kinds)}; update bagwise")
+    return kinds[kind].from_json({name: value for name, value in content.items() if name != "kind"})
+
+
+def _get_kinds() -> dict[str, type[Target]]:
     from bagwise.targets import classes  # noqa: F401 (registers the kinds of this package)
 
-    kind = content["kind"]
-    if kind not in KINDS:
-        raise InputError(f"the target is of the unknown kind {kind!r}; known kinds: {', '.join(KINDS)}; update bagwise")
-    return KINDS[kind].from_json({name: value for name, value in content.items() if name != "kind"})
+    return KINDS

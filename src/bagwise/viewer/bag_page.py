@@ -110,7 +110,7 @@ def describe_instance(
         "weight_over_seeds": [float(each[instance]) for each in weights_by_seed] if len(weights_by_seed) > 1 else None,
         "rank": int((weights > weights[instance]).sum()) + 1,
         "contributions": [repr(float(value)) for value in layers.explanation(bag).contributions[instance]],
-        "probabilities": [repr(float(value)) for value in layers.probabilities(bag)[instance]],
+        "outputs": [repr(float(value)) for value in layers.outputs(bag)[instance]],
         "position": None if single.positions is None else single.positions[instance].tolist(),
         "key": None if single.instance_labels is None else bool(single.instance_labels[instance] > 0),
         "features": [] if statistics is None else find_unusual_features(values, statistics),

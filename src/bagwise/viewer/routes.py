@@ -20,7 +20,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from bagwise.errors import InputError
-from bagwise.explain import LAYERS, BagLayers, make_instance_rows, make_map_layer, tiles_to_geojson
+from bagwise.explain import BagLayers, make_instance_rows, make_map_layer, tiles_to_geojson
 from bagwise.explain.heatmaps import DIVERGING, SCALES, STEPS, apply_colours, choose_colour_map
 from bagwise.figures import COLOUR_MAP
 from bagwise.runs import OpenRun
@@ -58,12 +58,12 @@ def make_app(session: Session) -> RequestGuard:
         Route(BAG, handlers.bag),
         Route(f"{BAG}/positions", handlers.positions),
         Route(f"{BAG}/keys", handlers.keys),
-        Route(f"{BAG}/layers/{{layer}}/{{class_number:int}}/{{scale}}", handlers.layer),
+        Route(f"{BAG}/layers/{{layer}}/{{output:int}}/{{scale}}", handlers.layer),
         Route(f"{BAG}/instances/{{instance:int}}", handlers.instance),
         Route(f"{BAG}/instances/{{instance:int}}/picture", handlers.instance_picture),
         Route(f"{BAG}/tiles/{{level:int}}/{{column:int}}/{{row:int}}", handlers.tile),
         Route(f"{BAG}/export/csv", handlers.csv),
-        Route(f"{BAG}/export/geojson/{{class_number:int}}", handlers.geojson),
+        Route(f"{BAG}/export/geojson/{{output:int}}", handlers.geojson),
     ]
     exception_handlers = {InputError: _handle_input_error, IndexError: _handle_missing, HTTPException: _handle_missing}
     return RequestGuard(Starlette(routes=routes, exception_handlers=exception_handlers))
@@ -102,13 +102,13 @@ class Routes:
         """Return one value per instance: unscaled (``exact``), or on the scale that the header Scale describes."""
         run, bag = self._find_bag(request)
         layer, scale = request.path_params["layer"], request.path_params["scale"]
-        if layer not in LAYERS or scale not in (*SCALES, "exact"):
+        if layer not in run.open_run.run.target.layers or scale not in (*SCALES, "exact"):
             raise IndexError(layer)
-        number = _get_class_number(request, run)
+        number = _get_output_number(request, run)
         values = run.layers.values(layer, bag, number)
         if scale == "exact":
             return _encode_floats(values)
-        scaled = make_map_layer(layer, values, run.open_run.run.classes[number]).scale_values(scale)
+        scaled = make_map_layer(layer, values, run.open_run.run.target.outputs[number].title).scale_values(scale)
         response = _encode_floats(scaled.values)
         response.headers["Scale"] = json.dumps({**scaled._asdict(), "values": None})
         return response
@@ -129,7 +129,7 @@ class Routes:
 
     def geojson(self, request: Request) -> Response:
         run, bag = self._find_bag(request)
-        tiles = tiles_to_geojson(run.open_run, run.layers, bag, _get_class_number(request, run))
+        tiles = tiles_to_geojson(run.open_run, run.layers, bag, _get_output_number(request, run))
         return _make_download(json.dumps(tiles, allow_nan=False), "application/geo+json", run, bag, "geojson")
 
     def _find_bag(self, request: Request) -> tuple[ViewedRun, int]:
@@ -137,9 +137,9 @@ class Routes:
         return self._session.get_run(request.path_params["run"], bag), bag
 
 
-def _get_class_number(request: Request, run: ViewedRun) -> int:
-    number = request.path_params["class_number"]
-    if number >= len(run.open_run.run.classes):
+def _get_output_number(request: Request, run: ViewedRun) -> int:
+    number = request.path_params["output"]
+    if number >= run.open_run.run.target.n_outputs:
         raise IndexError(number)
     return number
 

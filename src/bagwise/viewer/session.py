@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bagwise.errors import InputError
-from bagwise.explain import BagLayers, BoundedCache
+from bagwise.explain import LAYERS, BagLayers, BoundedCache
 from bagwise.explain.heatmaps import PictureFolder
 from bagwise.figures import is_image_shape
 from bagwise.io import MANIFEST, JsonObject, read_json, recover_folder
@@ -16,6 +16,7 @@ from bagwise.viewer.bag_page import FeatureStatistics, compute_feature_statistic
 from bagwise.viewer.pictures import RunPictures
 
 MAX_CACHED_RUNS = 4
+N_METRICS = 2  # shown beside the name of a run
 MAX_DEPTH = 3  # for runs/, finds runs/first, runs/colon/attention and runs/colon/attention/fold-1
 
 
@@ -170,16 +171,27 @@ def describe_run(number: int, name: str, run: Run) -> JsonObject:
         "name": name,
         "data": data["data"],
         "method": name_method(run),
-        "classes": run.classes,
+        "outputs": [output.title for output in run.target.outputs],
+        "output_kind": run.target.outputs[0].kind,
+        "output_word": run.target.output_word,
         "shown_output": run.target.shown_output,
+        "layers": [{"name": key, **LAYERS[key]._asdict()} for key in run.target.layers],
+        "right_or_wrong": run.target.is_right_or_wrong,
+        "metrics_note": run.target.metrics_note,
         "n_bags": len(run.predictions),
         "test_bags": run.manifest.get("test_bags"),
-        "metrics": {title: metrics[title]["value"] for title in ("auc", "accuracy") if title in metrics},
+        "metrics": {
+            run.target.metrics[name].title: metrics[name]["value"]
+            for name in run.target.headline_metrics[:N_METRICS]
+            if name in metrics
+        },
     }
 
 
 def list_bags(run: Run) -> list[JsonObject]:
-    """Return one description per test bag; probabilities are the unchanged text of predictions.csv."""
+    """Return one description per test bag; outputs are the unchanged text of predictions.csv."""
+    target = run.target
+    shown = target.find_shown_outputs(target.encode_names([row["predicted"] for row in run.predictions])).tolist()
     return [
         {
             "number": number,
@@ -187,8 +199,9 @@ def list_bags(run: Run) -> list[JsonObject]:
             "group": row.get("group"),
             "label": row["label"],
             "predicted": row["predicted"],
-            "correct": row["label"] == row["predicted"],
-            "probabilities": [row[f"probability {label}"] for label in run.classes],
+            "correct": row["label"] == row["predicted"] if target.is_right_or_wrong else None,
+            "outputs": [row[output.name] for output in target.outputs],
+            "shown": shown[number],
             "n_instances": int(row["n_instances"]),
         }
         for number, row in enumerate(run.predictions)

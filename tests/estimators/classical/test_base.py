@@ -169,7 +169,7 @@ def test_multi_class_sets_the_tag_of_scikit_learn():
 
 
 def test_fit_rejects_three_classes_and_states_the_reason():
-    message = "Thresholding predicts whether a bag contains a positive instance, but y has 3 classes"
+    message = "Thresholding predicts whether a bag contains a positive instance, but y has the classes 0, 1, 2"
     with pytest.raises(InputError, match=message):
         Thresholding().fit(BAGS, np.arange(40) % 3)
 

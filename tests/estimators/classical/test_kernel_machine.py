@@ -51,6 +51,10 @@ def fine_solver(monkeypatch):
     monkeypatch.setattr(kernel_machine, "TOLERANCE", FINE)
 
 
+def count_scores(n_classes):
+    return 1 if n_classes == 2 else n_classes
+
+
 def test_resolve_gamma_computes_scale_like_scikit_learn():
     rows = np.random.default_rng(0).normal(3, 2, size=(20, 4))
     machine = SVC(gamma="scale").fit(rows, np.arange(20) % 2)
@@ -72,7 +76,7 @@ def test_resolve_gamma_rejects_other_values_by_name(gamma):
 
 def test_fit_one_against_rest_fits_one_machine_for_two_classes():
     targets = TARGETS % 2
-    duals = fit_one_against_rest(KERNEL, targets, penalty=2.0)
+    duals = fit_one_against_rest(KERNEL, targets, n_scores=1, penalty=2.0)
     machine = SVC(kernel="precomputed", C=2.0, tol=TOLERANCE).fit(KERNEL, targets)
     scores = CROSS_KERNEL @ duals.coefficients + duals.intercepts
     np.testing.assert_allclose(scores[:, 0], machine.decision_function(CROSS_KERNEL), rtol=0, atol=1e-10)
@@ -80,7 +84,7 @@ def test_fit_one_against_rest_fits_one_machine_for_two_classes():
 
 
 def test_fit_one_against_rest_fits_each_of_more_classes_against_the_rest():
-    duals = fit_one_against_rest(KERNEL, TARGETS, penalty=2.0)
+    duals = fit_one_against_rest(KERNEL, TARGETS, n_scores=3, penalty=2.0)
     scores = CROSS_KERNEL @ duals.coefficients + duals.intercepts
     for number in range(3):
         machine = SVC(kernel="precomputed", C=2.0, tol=TOLERANCE).fit(KERNEL, number == TARGETS)
@@ -89,7 +93,7 @@ def test_fit_one_against_rest_fits_each_of_more_classes_against_the_rest():
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_duals_support_is_where_coefficients_are_not_zero(n_classes):
-    duals = fit_one_against_rest(KERNEL, TARGETS % n_classes, penalty=2.0)
+    duals = fit_one_against_rest(KERNEL, TARGETS % n_classes, count_scores(n_classes), penalty=2.0)
     others = np.setdiff1d(np.arange(60), duals.support)
     assert len(others) > 0
     assert not duals.coefficients[others].any()
@@ -98,7 +102,9 @@ def test_duals_support_is_where_coefficients_are_not_zero(n_classes):
 
 def test_fit_one_against_rest_is_insensitive_to_rounding_errors_of_the_kernel():
     noise = 1 + 1e-14 * GENERATOR.normal(size=KERNEL.shape)
-    exact, rounded = (fit_one_against_rest(kernel, TARGETS, penalty=100.0) for kernel in (KERNEL, KERNEL * noise))
+    exact, rounded = (
+        fit_one_against_rest(kernel, TARGETS, n_scores=3, penalty=100.0) for kernel in (KERNEL, KERNEL * noise)
+    )
     exact_scores, rounded_scores = (CROSS_KERNEL @ duals.coefficients + duals.intercepts for duals in (exact, rounded))
     np.testing.assert_allclose(exact_scores, rounded_scores, rtol=0, atol=1e-4)
 
@@ -106,7 +112,7 @@ def test_fit_one_against_rest_is_insensitive_to_rounding_errors_of_the_kernel():
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_support_bags_have_the_scores_of_the_machine_on_the_kernel_between_bags(fine_solver, n_classes):
     targets = TARGETS % n_classes
-    learned = SizeWeighted.learn(TRAINING, targets, GAMMA, penalty=2.0)
+    learned = SizeWeighted.learn(TRAINING, targets, count_scores(n_classes), GAMMA, penalty=2.0)
     kernel = compute_size_weighted_kernel(TRAINING, TRAINING)
     cross_kernel = compute_size_weighted_kernel(NEW_BAGS, TRAINING)
     positive_classes = [1] if n_classes == 2 else [0, 1, 2]
@@ -117,7 +123,7 @@ def test_support_bags_have_the_scores_of_the_machine_on_the_kernel_between_bags(
 
 
 def test_support_bags_keep_only_support_bags(fine_solver):
-    learned = SizeWeighted.learn(TRAINING, TARGETS % 2, GAMMA, penalty=2.0)
+    learned = SizeWeighted.learn(TRAINING, TARGETS % 2, 1, GAMMA, penalty=2.0)
     kernel = compute_size_weighted_kernel(TRAINING, TRAINING)
     machine = SVC(kernel="precomputed", C=2.0, tol=FINE).fit(kernel, TARGETS % 2)
     assert len(machine.support_) < len(TRAINING)
@@ -125,13 +131,13 @@ def test_support_bags_keep_only_support_bags(fine_solver):
 
 
 def test_contributions_sum_to_the_score_without_its_intercept():
-    learned = SizeWeighted.learn(TRAINING, TARGETS, GAMMA, penalty=2.0)
+    learned = SizeWeighted.learn(TRAINING, TARGETS, 3, GAMMA, penalty=2.0)
     sums = np.add.reduceat(learned.contributions(NEW_BAGS), NEW_BAGS.offsets[:-1])
     np.testing.assert_allclose(sums + learned.intercepts, learned.scores(NEW_BAGS), rtol=0, atol=1e-12)
 
 
 def test_contributions_are_the_scores_of_single_instances_times_their_masses():
-    learned = SizeWeighted.learn(TRAINING, TARGETS % 2, GAMMA, penalty=2.0)
+    learned = SizeWeighted.learn(TRAINING, TARGETS % 2, 1, GAMMA, penalty=2.0)
     masses = SizeWeighted.masses(NEW_BAGS, GAMMA)[:, None]
     expected = (learned.instance_scores(NEW_BAGS) - learned.intercepts) * masses
     np.testing.assert_allclose(learned.contributions(NEW_BAGS), expected, rtol=0, atol=1e-12)

@@ -14,8 +14,6 @@ from bagwise.errors import InputError
 from bagwise.estimators.base import BagEstimator
 from bagwise.estimators.classical.naive import NaiveClassifier
 from bagwise.estimators.classical.pooled import PooledClassifier
-from bagwise.estimators.classical.wrapped import compute_scores
-from bagwise.targets.likelihoods import Bernoulli, Categorical
 
 GENERATOR = np.random.default_rng(3)
 NEEDLES = load_dataset("needles", n_bags=40)
@@ -51,15 +49,6 @@ def test_load_restores_any_classifier_bit_identically(tmp_path, kind, labels, cl
     np.testing.assert_array_equal(loaded.weigh(NEEDLES), model.weigh(NEEDLES))
     assert repr(loaded) == repr(model)
     np.testing.assert_array_equal(loaded.fit(NEEDLES, labels).predict_proba(NEEDLES), model.predict_proba(NEEDLES))
-
-
-def test_compute_scores_returns_finite_log_odds():
-    probabilities = np.array([[0.25, 0.75], [1.0, 0.0], [0.0, 1.0]])
-    scores = compute_scores(probabilities, Bernoulli())
-    np.testing.assert_allclose(scores[0], np.log(3))
-    assert np.isfinite(scores).all()
-    assert scores[1] < -20 < 20 < scores[2]
-    np.testing.assert_allclose(compute_scores(probabilities, Categorical(2))[0], np.log([0.25, 0.75]))
 
 
 def test_decision_function_equals_that_of_a_classifier_without_probabilities():

@@ -13,8 +13,8 @@ NEEDLES = load_dataset("needles", n_bags=60)
 class Overconfident(PooledClassifier):
     """A classifier whose log-odds are five times too large and biased towards the negative class."""
 
-    def predict_proba(self, X):
-        positive = expit(5 * (logit(np.clip(super().predict_proba(X)[:, 1], 0.01, 0.99)) - 0.5))
+    def predict_outputs(self, X):
+        positive = expit(5 * (logit(np.clip(super().predict_outputs(X)[:, 1], 0.01, 0.99)) - 0.5))
         return np.stack([1 - positive, positive], axis=1)
 
 
@@ -30,7 +30,7 @@ def test_temperature_decreases_the_loss_on_new_bags_and_keeps_their_ranking():
     np.testing.assert_array_equal(model.predict(new_bags), model.model_.predict(new_bags))
     powers = before ** (1 / temperature)
     np.testing.assert_allclose(after, powers / powers.sum(axis=1, keepdims=True), rtol=1e-6)
-    np.testing.assert_array_equal(model.predict_with_weights(new_bags).probabilities, after)
+    np.testing.assert_array_equal(model.predict_with_weights(new_bags).outputs, after)
 
 
 def test_threshold_changes_only_the_decision():
@@ -49,9 +49,9 @@ def test_fit_learns_the_adjustment_from_bags_that_the_model_was_not_fitted_to():
             fitted.extend(X.names)
             return super().fit(X, y)
 
-        def predict_proba(self, X):
+        def predict_outputs(self, X):
             predicted.extend(X.names)
-            return super().predict_proba(X)
+            return super().predict_outputs(X)
 
     Adjusted(Recorder(), share=0.25).fit(NEEDLES, NEEDLES.labels)
     assert not set(fitted) & set(predicted)
@@ -66,9 +66,9 @@ def test_fit_keeps_groups_together():
             fitted.extend(X.groups)
             return super().fit(X, y)
 
-        def predict_proba(self, X):
+        def predict_outputs(self, X):
             assert not set(X.groups) & set(fitted)
-            return super().predict_proba(X)
+            return super().predict_outputs(X)
 
     Adjusted(Recorder(), random_state=0).fit(NEEDLES.replace(groups=groups), NEEDLES.labels)
     assert fitted

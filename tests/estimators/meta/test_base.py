@@ -3,6 +3,7 @@ import pytest
 
 from bagwise.data.datasets.registry import load_dataset
 from bagwise.errors import InputError
+from bagwise.estimators.bag_classifier import BagClassifier
 from bagwise.estimators.classical.mi_svm import MISVM
 from bagwise.estimators.classical.pooled import PooledClassifier
 from bagwise.estimators.meta.adjusted import Adjusted
@@ -15,7 +16,6 @@ from bagwise.estimators.meta.base import (
 from bagwise.estimators.meta.committee import Committee
 from bagwise.estimators.meta.ensemble import Ensemble
 from bagwise.estimators.meta.selected import Selected
-from bagwise.estimators.network import BagClassifier
 
 NEEDLES = load_dataset("needles", n_bags=30)
 SINGLE = [Adjusted, Ensemble, Selected]  # meta-estimators that wrap a single estimator

@@ -6,11 +6,11 @@ from sklearn.linear_model import LogisticRegression
 
 from bagwise.data.datasets.registry import load_dataset
 from bagwise.errors import InputError
+from bagwise.estimators.bag_classifier import BagClassifier
 from bagwise.estimators.base import BagEstimator
 from bagwise.estimators.classical.mi_kernel import MIKernel
 from bagwise.estimators.classical.pooled import PooledClassifier
 from bagwise.estimators.meta.committee import Committee, make_default_members
-from bagwise.estimators.network import BagClassifier
 
 NEEDLES = load_dataset("needles", n_bags=30)
 TEST = load_dataset("needles", n_bags=30, seed=1)
@@ -29,7 +29,7 @@ def test_fit_fits_copies_of_the_estimators_in_their_order():
 
 def test_fit_gives_equal_estimators_different_seeds():
     twins = Committee({"first": FOREST, "second": FOREST}, random_state=1).fit(NEEDLES, NEEDLES.labels)
-    assert twins.spread(TEST).probabilities.any()
+    assert twins.spread(TEST).outputs.any()
 
 
 def test_make_default_members_can_be_fitted_saved_and_loaded(tmp_path):

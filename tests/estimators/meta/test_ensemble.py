@@ -8,10 +8,10 @@ from torch import nn
 
 from bagwise.data.datasets.registry import load_dataset
 from bagwise.errors import InputError
+from bagwise.estimators.bag_classifier import BagClassifier
 from bagwise.estimators.classical.mi_fv import MiFV
 from bagwise.estimators.classical.pooled import PooledClassifier
 from bagwise.estimators.meta.ensemble import Ensemble
-from bagwise.estimators.network import BagClassifier
 
 NEEDLES = load_dataset("needles", n_bags=30)
 TEST = load_dataset("needles", n_bags=30, seed=1)
@@ -32,7 +32,7 @@ def test_ensemble_of_one_copy_has_the_predictions_of_the_copy():
     member = ensemble.members_[0]
     np.testing.assert_array_equal(ensemble.predict_proba(TEST), member.predict_proba(TEST))
     np.testing.assert_array_equal(ensemble.weigh(TEST), member.weigh(TEST))
-    assert not ensemble.spread(TEST).probabilities.any()
+    assert not ensemble.spread(TEST).outputs.any()
 
 
 def test_grid_search_can_set_parameters_of_the_estimator():

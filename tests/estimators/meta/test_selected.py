@@ -69,9 +69,9 @@ def test_fit_never_trains_on_held_out_bags():
             fitted.append(set(X.names))
             return super().fit(X, y)
 
-        def predict_proba(self, X):
+        def predict_outputs(self, X):
             assert not fitted[-1] & set(X.names)
-            return super().predict_proba(X)
+            return super().predict_outputs(X)
 
     Selected(Recorder(calibration=0), GRID, folds=2).fit(NEEDLES, NEEDLES.labels)
     assert len(fitted) == 5

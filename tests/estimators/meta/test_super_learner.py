@@ -68,7 +68,7 @@ def test_predictions_are_averaged_with_the_member_weights(model):
     np.testing.assert_allclose(model.weigh(TEST), (member_weights[:, 0] * weights).sum(axis=0), rtol=1e-12)
     mean = (member_weights * probabilities).sum(axis=0)
     deviation = np.sqrt((member_weights * (probabilities - mean) ** 2).sum(axis=0))
-    np.testing.assert_allclose(model.spread(TEST).probabilities, deviation, atol=1e-12)
+    np.testing.assert_allclose(model.spread(TEST).outputs, deviation, atol=1e-12)
 
 
 def test_fit_drops_a_candidate_with_random_predictions(model):
@@ -92,10 +92,10 @@ def test_fit_learns_the_weights_on_held_out_bags_and_keeps_groups_together():
             fitted.append((set(X.names), set(X.groups)))
             return super().fit(X, y)
 
-        def predict_proba(self, X):
+        def predict_outputs(self, X):
             assert not fitted[-1][0] & set(X.names)
             assert not fitted[-1][1] & set(X.groups)
-            return super().predict_proba(X)
+            return super().predict_outputs(X)
 
     grouped = NEEDLES.replace(groups=np.arange(40) // 4)
     SuperLearner({"one": Recorder(calibration=0)}, folds=2).fit(grouped, grouped.labels)

@@ -10,6 +10,7 @@ from torch import nn
 from bagwise.bags.bags import Bags
 from bagwise.data.datasets.registry import load_dataset
 from bagwise.errors import InputError
+from bagwise.estimators.bag_classifier import BagClassifier
 from bagwise.estimators.base import BagEstimator
 from bagwise.estimators.classical.mi_vlad import MiVLAD
 from bagwise.estimators.classical.naive import NaiveClassifier
@@ -18,7 +19,6 @@ from bagwise.estimators.meta.adjusted import Adjusted
 from bagwise.estimators.meta.committee import Committee
 from bagwise.estimators.meta.ensemble import Ensemble
 from bagwise.estimators.meta.selected import Selected
-from bagwise.estimators.network import BagClassifier
 
 NEEDLES = load_dataset("needles", n_bags=30)
 TEST = load_dataset("needles", n_bags=30, seed=1)
@@ -58,7 +58,7 @@ def test_predictions_are_the_average_of_the_members(voting):
     probabilities, weights = map(np.array, zip(*predictions, strict=True))
     np.testing.assert_array_equal(voting.predict_proba(TEST), probabilities.mean(axis=0))
     np.testing.assert_array_equal(voting.weigh(TEST), weights.mean(axis=0))
-    np.testing.assert_array_equal(voting.predict_with_weights(TEST).probabilities, probabilities.mean(axis=0))
+    np.testing.assert_array_equal(voting.predict_with_weights(TEST).outputs, probabilities.mean(axis=0))
     np.testing.assert_array_equal(voting.predict_with_weights(TEST).weights, weights.mean(axis=0))
     assert np.ptp(probabilities, axis=0).max() > 0, "members with different seeds differ"
 
@@ -68,7 +68,7 @@ def test_spread_is_the_standard_deviation_over_the_members(voting):
     first, second, third = (member.predict_proba(TEST) for member in voting.members_)
     mean = (first + second + third) / 3
     expected = (((first - mean) ** 2 + (second - mean) ** 2 + (third - mean) ** 2) / 3) ** 0.5
-    np.testing.assert_allclose(spread.probabilities, expected, atol=1e-12)
+    np.testing.assert_allclose(spread.outputs, expected, atol=1e-12)
     weights = np.array([member.weigh(TEST) for member in voting.members_])
     np.testing.assert_allclose(spread.weights, np.sqrt(((weights - weights.mean(axis=0)) ** 2).mean(axis=0)), atol=1e-9)
 

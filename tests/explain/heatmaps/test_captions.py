@@ -5,13 +5,13 @@ from bagwise.explain.heatmaps.captions import MIN_WIDTH, Caption, add_caption
 from bagwise.explain.heatmaps.scales import SCALES, apply_colours, apply_scale, apply_signed_scale, choose_colour_map
 
 
-def caption(layer="attention weight", class_name="tumour", scale="rank"):
-    return Caption(layer, class_name, apply_scale(np.array([0.1, 0.9]), scale))
+def caption(layer="attention weight", output="class tumour", scale="rank"):
+    return Caption(layer, output, apply_scale(np.array([0.1, 0.9]), scale))
 
 
 def test_caption_names_layer_scale_and_class():
     assert str(caption()) == "attention weight, rank scale, class tumour"
-    assert str(caption(class_name=None)) == "attention weight, rank scale"
+    assert str(caption(output=None)) == "attention weight, rank scale"
     assert len({str(caption(scale=scale)) for scale in SCALES}) == len(SCALES)
 
 
@@ -42,13 +42,13 @@ def test_add_caption_depends_on_the_text_and_the_ends_of_the_scale():
 
     other_end = Caption("attention weight", "tumour", apply_scale(np.array([0.1, 0.8]), "rank"))
     assert (render(caption()) != render(other_end)).any()
-    assert (render(caption()) != render(caption(class_name="stroma"))).any()
+    assert (render(caption()) != render(caption(output="class stroma"))).any()
 
 
 def test_add_caption_wraps_long_and_unusual_names():
     short = add_caption(np.zeros((5, 500, 3), np.uint8), caption(), choose_colour_map(False))
     found = add_caption(
-        np.zeros((5, 500, 3), np.uint8), caption(class_name="$x_1$ 癌 " + "long " * 30), choose_colour_map(False)
+        np.zeros((5, 500, 3), np.uint8), caption(output="$x_1$ 癌 " + "long " * 30), choose_colour_map(False)
     )
     assert len(found) > len(short)
     assert (found[6:, -5:] == 255).all(), "nothing is cut off on the right"

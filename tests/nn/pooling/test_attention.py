@@ -18,7 +18,7 @@ from bagwise.nn.pooling.attention import (
     OneLayerAttention,
 )
 from bagwise.nn.pooling.base import PoolingSettings
-from bagwise.targets.likelihoods import Bernoulli
+from bagwise.targets.class_likelihoods import Bernoulli
 from layouts import offsets_with_neighbours, weights_and_weighted_mean
 from unchecked import unchecked
 

@@ -7,7 +7,7 @@ from bagwise.errors import InputError
 from bagwise.nn.pooling.base import Pooling, PoolingSettings, average_heads, make_uniform_weights
 from bagwise.nn.pooling.probability import ISR, NoisyAnd, NoisyOr
 from bagwise.nn.pooling.registry import POOLINGS
-from bagwise.targets.likelihoods import Bernoulli, Categorical
+from bagwise.targets.class_likelihoods import Bernoulli, Categorical
 
 every_probability_pooling = pytest.mark.parametrize("pooling", [ISR(), NoisyOr(), NoisyAnd()])
 

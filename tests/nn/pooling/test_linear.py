@@ -8,7 +8,7 @@ import torch
 
 from bagwise.nn.pooling.base import PoolingSettings
 from bagwise.nn.pooling.linear import Mean, MeanProbability, Sum
-from bagwise.targets.likelihoods import Bernoulli, Categorical
+from bagwise.targets.class_likelihoods import Bernoulli, Categorical
 from layouts import EXTREMES, MODERATE, offsets_with_neighbours, score_gradient_and_weights
 
 dtypes = pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
@@ -74,7 +74,7 @@ def test_mean_probability_of_many_classes_matches_its_equation(neighbours):
     pooled = MeanProbability(Categorical(3))(scores, offsets_with_neighbours(4, neighbours)).values
     powers = [[math.exp(float(scores[k, c])) for c in range(3)] for k in range(4)]
     theta = [sum(row[c] / sum(row) for row in powers) / 4 for c in range(3)]
-    assert Categorical(3).probabilities(pooled)[0].tolist() == pytest.approx(theta, abs=1e-12)
+    assert Categorical(3).outputs(pooled)[0].tolist() == pytest.approx(theta, abs=1e-12)
 
 
 @pytest.mark.parametrize("scores", [*EXTREMES, [50.0, 50.0]], ids=str)

@@ -6,7 +6,7 @@ import torch
 
 from bagwise.data.datasets.registry import load_dataset
 from bagwise.errors import InputError
-from bagwise.estimators.network import BagClassifier
+from bagwise.estimators.bag_classifier import BagClassifier
 from bagwise.training.batches import TrainingTask
 from bagwise.training.engines.base import BatchSums, DivergedError, Engine, TrainingProblem
 from bagwise.training.loop import Trainer

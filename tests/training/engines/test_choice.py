@@ -6,7 +6,7 @@ import torch
 
 from bagwise.data.datasets.registry import load_dataset
 from bagwise.errors import InputError
-from bagwise.estimators.network import BagClassifier
+from bagwise.estimators.bag_classifier import BagClassifier
 from bagwise.parallel.ranks import Ranks
 from bagwise.training.batches import bags_to_tensors
 from bagwise.training.engines import choice as choice_module

@@ -9,7 +9,7 @@ import torch
 from bagwise.bags.bags import Bags
 from bagwise.nn.bag_model import build_bag_model
 from bagwise.nn.pooling.base import PoolingSettings
-from bagwise.targets.likelihoods import Bernoulli
+from bagwise.targets.class_likelihoods import Bernoulli
 from bagwise.training.batches import TrainingTask
 from bagwise.training.engines.base import DivergedError, TrainingProblem
 from bagwise.training.engines.distributed_engine import DistributedEngine

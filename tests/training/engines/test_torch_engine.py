@@ -9,7 +9,7 @@ from bagwise.bags.bags import Bags
 from bagwise.errors import InputError
 from bagwise.nn.bag_model import arrange_embedding_level
 from bagwise.nn.pooling.linear import Mean
-from bagwise.targets.likelihoods import Bernoulli
+from bagwise.targets.class_likelihoods import Bernoulli
 from bagwise.training.batches import TrainingTask
 from bagwise.training.engines.base import DivergedError, TrainingProblem
 from bagwise.training.engines.torch_engine import TorchEngine

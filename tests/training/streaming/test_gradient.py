@@ -15,7 +15,7 @@ from bagwise.nn.pooling.linear import Mean
 from bagwise.nn.pooling.maximum import Max
 from bagwise.nn.pooling.probability import NoisyAnd
 from bagwise.nn.preprocessing import Preprocessing, Scaling
-from bagwise.targets.likelihoods import Bernoulli
+from bagwise.targets.class_likelihoods import Bernoulli
 from bagwise.training.batches import bags_to_tensors
 from bagwise.training.streaming.gradient import ReplayedBatch, stream_scores
 from contexts import PerInstance

@@ -8,7 +8,7 @@ from torch import nn
 from bagwise.bags.bags import Bags
 from bagwise.data.datasets.registry import load_dataset
 from bagwise.errors import InputError
-from bagwise.estimators.network import BagClassifier
+from bagwise.estimators.bag_classifier import BagClassifier
 from bagwise.nn.bag_model import arrange_embedding_level
 from bagwise.nn.dropout import StreamPosition, set_stream_position
 from bagwise.nn.pooling.attention import Attention

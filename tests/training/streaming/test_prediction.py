@@ -74,7 +74,7 @@ import numpy as np, torch
 from bagwise.bags import Bags
 from bagwise.nn import build_bag_model
 from bagwise.nn.pooling import PoolingSettings
-from bagwise.targets.likelihoods import Bernoulli
+from bagwise.targets.class_likelihoods import Bernoulli
 from bagwise.training import run_inference
 
 def get_data_size():

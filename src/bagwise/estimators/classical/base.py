@@ -20,9 +20,11 @@ from bagwise.bags import Bags
 from bagwise.errors import InputError
 from bagwise.estimators.base import BagEstimator
 from bagwise.estimators.calibration import check_folds, compute_held_out_scores, fit_slope
+from bagwise.estimators.class_predictor import ClassPredictor
 from bagwise.estimators.classical.scaled_bags import check_instances_fit, iterate_scaled_groups, scale_bags
 from bagwise.estimators.validation import BagsLike
 from bagwise.nn import Scaling, fit_scaling
+from bagwise.targets import Target
 
 State = TypeVar("State")
 
@@ -47,7 +49,7 @@ class FittedState(ABC):
         Returns
         -------
         ndarray of shape (n_bags, n_scores)
-            One score for two classes, else one score per class.
+            For two classes, the log odds of the positive one; else one score per class.
         """
 
     @abstractmethod
@@ -70,7 +72,7 @@ def _can_score_instances(estimator: Any) -> bool:
     return hasattr(estimator.learns, "instance_scores")
 
 
-class ClassicalEstimator(BagEstimator):
+class ClassicalEstimator(ClassPredictor, BagEstimator):
     """Abstract base class of the classical methods.
 
     Subclasses set ``learns``, the class of their fitted state, and implement ``_learn``. They have the following
@@ -83,6 +85,8 @@ class ClassicalEstimator(BagEstimator):
     calibration : int, default=3
         Number of cross-validation folds used to calibrate the probabilities: the slope is fitted to held-out scores.
         0 sets the slope to one.
+    positive : object, default=None
+        The positive one of two classes; None means the last class, or the obvious one of a common pair.
     random_state : int, RandomState or None, default=None
         Random seed; pass an int for reproducible results.
 
@@ -96,6 +100,7 @@ class ClassicalEstimator(BagEstimator):
         Factor by which scores are multiplied before the link function.
     """
 
+    target = "classes"
     learns: ClassVar[type[FittedState]]
     multi_class: ClassVar[bool] = True  # False if the method supports two classes only
 
@@ -107,7 +112,10 @@ class ClassicalEstimator(BagEstimator):
 
     @abstractmethod
     def _learn(self, bags: Bags, targets: np.ndarray, seed: int) -> FittedState:
-        """Fit the method to bags of scaled float64 rows, without labels, and to class numbers."""
+        """Fit the method to bags of scaled float64 rows, without labels, and to class numbers.
+
+        Of two classes, number 1 is the positive one, and the score is its log odds.
+        """
 
     def fit(self, X: BagsLike, y: npt.ArrayLike | None = None) -> "ClassicalEstimator":
         """Fit the method.
@@ -129,29 +137,14 @@ class ClassicalEstimator(BagEstimator):
         check_bool("standardize", self.standardize)
         check_instances_fit(bags, type(self).__name__)
         self.scaling_ = fit_scaling(bags, self.standardize)
-        self.learned_ = self._learn(scale_bags(bags, self.scaling_), targets, self.seed_)
-        self.slope_ = self._calibrate(bags, targets)
+        numbers = self.target_.likelihood.order_targets(targets)
+        self.learned_ = self._learn(scale_bags(bags, self.scaling_), numbers, self.seed_)
+        self.slope_ = self._calibrate(bags, numbers)
         return self
 
-    def decision_function(self, X: BagsLike) -> np.ndarray:
-        """Compute the scores of bags.
-
-        Parameters
-        ----------
-        X : Bags, list of array-like, or array-like of shape (n_bags, n_features)
-            Bags to score.
-
-        Returns
-        -------
-        ndarray of shape (n_bags,) or (n_bags, n_classes)
-            One score per bag for two classes, else one score per class.
-        """
-        scores = self._compute_scores(X)
-        return self.likelihood_.decisions(scores)
-
-    def predict_proba(self, X: BagsLike) -> np.ndarray:
+    def predict_outputs(self, X: BagsLike) -> np.ndarray:
         scores = torch.from_numpy(self._compute_scores(X)) * self.slope_
-        return self.likelihood_.probabilities(scores).numpy()
+        return self.likelihood_.outputs(scores).numpy()
 
     def weigh(self, X: BagsLike) -> np.ndarray:
         bags = self._check_bags(X)
@@ -181,13 +174,17 @@ class ClassicalEstimator(BagEstimator):
         tags.classifier_tags.multi_class = self.multi_class
         return tags
 
-    def _check_target(self) -> None:
-        if not self.multi_class and not self.target_.is_binary:
+    def _check_target(self, target: Target) -> None:
+        if not self.multi_class and target.likelihood.n_scores > 1:
             raise InputError(
                 "Only binary classification is supported. The type of the target is multiclass: "
                 f"{type(self).__name__} predicts whether a bag contains a positive instance, but y has "
-                f"{self.target_.n_outputs} classes; use attention or a set kernel, or fit one class against the rest"
+                f"{target.describe()}; use attention or a set kernel, or fit one class against the rest"
             )
+
+    def _list_labels(self) -> np.ndarray:
+        """List the class labels in the order of the numbers that ``_learn`` gets."""
+        return self.target_.decode(self.target_.likelihood.order_targets(np.arange(self.target_.n_outputs)))
 
     def _compute_scores(self, X: BagsLike) -> np.ndarray:
         groups = iterate_scaled_groups(self._check_bags(X), self.scaling_)
@@ -202,7 +199,7 @@ class ClassicalEstimator(BagEstimator):
             return learned.scores(scale_bags(bags[held_out], scaling))
 
         rows, scores = compute_held_out_scores(score_held_out, targets, bags.groups, self.calibration, self.seed_)
-        return fit_slope(self.likelihood_, scores, targets[rows]) if len(rows) else 1.0
+        return fit_slope(self.target_.likelihood.ordered, scores, targets[rows]) if len(rows) else 1.0
 
     def _content(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
         state = state_to_arrays(self.learned_, "learned.")

@@ -1,7 +1,7 @@
 """EM-DD (Zhang & Goldman 2002): Diverse Density in which each bag is represented by its most likely instance."""
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -86,7 +86,7 @@ class EMDD(ClassicalEstimator):
     For the accuracy first published for Musk1, 96.8 %, the concept was chosen by the test bags; without them, the
     accuracy was 84.8 % (Andrews, Tsochantaridis & Hofmann 2003).
 
-    Two classes only; the second class in increasing order is the positive one.
+    Two classes only.
 
     Parameters
     ----------
@@ -107,6 +107,8 @@ class EMDD(ClassicalEstimator):
         Standardise each feature (or channel) by the mean and standard deviation of the training instances.
     calibration : int, default=3
         Number of cross-validation folds used to calibrate the probabilities; 0 disables calibration.
+    positive : object, default=None
+        The positive one of two classes; None means the last class, or the obvious one of a common pair.
     random_state : int, RandomState or None, default=None
         Random seed; pass an int for reproducible results.
 
@@ -137,6 +139,7 @@ class EMDD(ClassicalEstimator):
         initial_distance: float = 1.0,
         standardize: bool = True,
         calibration: int = 3,
+        positive: Any = None,
         random_state: RandomState = None,
     ) -> None:
         self.objective = objective
@@ -147,6 +150,7 @@ class EMDD(ClassicalEstimator):
         self.initial_distance = initial_distance
         self.standardize = standardize
         self.calibration = calibration
+        self.positive = positive
         self.random_state = random_state
 
     def _learn(self, bags: Bags, targets: np.ndarray, seed: int) -> LearnedConcepts:

@@ -29,7 +29,6 @@ from bagwise.errors import InputError
 from bagwise.estimators.classical.bag_kernels import compute_gram_matrix, expand_kernel
 from bagwise.estimators.classical.base import FittedState
 from bagwise.nn import segment_sum
-from bagwise.targets import make_likelihood
 from bagwise.training import array_to_tensor
 
 Gamma = float | Literal["scale"]  # the type of the constructor parameter gamma
@@ -65,15 +64,14 @@ class Duals(NamedTuple):
         return np.flatnonzero(self.coefficients.any(axis=1))
 
 
-def fit_one_against_rest(kernel: np.ndarray, targets: np.ndarray, penalty: float) -> Duals:
-    """Fit one support vector machine per score: the second of two classes against the first, else one-vs-rest.
+def fit_one_against_rest(kernel: np.ndarray, targets: np.ndarray, n_scores: int, penalty: float) -> Duals:
+    """Fit one support vector machine per score: the last of two classes against the first, else one-vs-rest.
 
-    >>> fit_one_against_rest(np.eye(2), np.array([0, 1]), penalty=1.0).coefficients.ravel()
+    >>> fit_one_against_rest(np.eye(2), np.array([0, 1]), n_scores=1, penalty=1.0).coefficients.ravel()
     array([-1.,  1.])
     """
-    n_classes = int(targets.max()) + 1
-    positive_classes = range(n_classes)[-make_likelihood(n_classes).n_scores :]
-    machines = [_fit_machine(kernel, targets == number, penalty) for number in positive_classes]
+    scored_classes = np.unique(targets)[-n_scores:]
+    machines = [_fit_machine(kernel, targets == number, penalty) for number in scored_classes]
     return Duals(
         np.column_stack([coefficients for coefficients, _ in machines]),
         np.array([intercept for _, intercept in machines]),
@@ -114,7 +112,7 @@ class SupportBags(FittedState):
         """Compute the masses u, of shape (n_instances,); the mass is one if a bag has one instance."""
 
     @classmethod
-    def learn(cls: type[State], bags: Bags, targets: np.ndarray, gamma: float, penalty: float) -> State:
+    def learn(cls: type[State], bags: Bags, targets: np.ndarray, n_scores: int, gamma: float, penalty: float) -> State:
         """Fit the support vector machine, and keep its support bags.
 
         Parameters
@@ -123,6 +121,8 @@ class SupportBags(FittedState):
             Bags of scaled rows.
         targets : ndarray of shape (n_bags,)
             Class numbers.
+        n_scores : int
+            Number of scores per bag: one for two classes, else one per class.
         gamma : float
             γ of the kernel between instances.
         penalty : float
@@ -134,7 +134,7 @@ class SupportBags(FittedState):
             The fitted state.
         """
         masses = cls.masses(bags, gamma)
-        duals = fit_one_against_rest(compute_gram_matrix(bags, masses, gamma), targets, penalty)
+        duals = fit_one_against_rest(compute_gram_matrix(bags, masses, gamma), targets, n_scores, penalty)
         coefficients = duals.coefficients[bags.bag_indices] * masses[:, None]
         is_support = np.isin(bags.bag_indices, duals.support)
         return cls(

@@ -14,17 +14,19 @@ from torch import Tensor
 
 from bagwise.errors import InputError
 from bagwise.estimators.base import BagEstimator, RandomState
+from bagwise.estimators.class_predictor import ClassPredictor
 from bagwise.estimators.validation import BagsLike
 from bagwise.nn.pooling import make_uniform_weights
-from bagwise.targets import clip_log
 from bagwise.training import array_to_tensor
 
 
-class MajorityClassifier(BagEstimator):
+class MajorityClassifier(ClassPredictor, BagEstimator):
     """Predicts the class shares of the training bags for every bag; all instances have the same weight.
 
     Parameters
     ----------
+    positive : object, default=None
+        The positive one of two classes; None means the last class, or the obvious one of a common pair.
     random_state : int, RandomState or None, default=None
         Not used, because nothing is sampled; present for consistency with the other estimators.
 
@@ -40,9 +42,11 @@ class MajorityClassifier(BagEstimator):
     (array([[0.75, 0.25]]), array(['no'], dtype='<U3'))
     """
 
+    target = "classes"
     class_shares_: np.ndarray
 
-    def __init__(self, random_state: RandomState = None) -> None:
+    def __init__(self, positive: Any = None, random_state: RandomState = None) -> None:
+        self.positive = positive
         self.random_state = random_state
 
     def fit(self, X: BagsLike, y: npt.ArrayLike | None = None) -> "MajorityClassifier":
@@ -64,25 +68,9 @@ class MajorityClassifier(BagEstimator):
         self.class_shares_ = np.bincount(targets) / len(targets)
         return self
 
-    def predict_proba(self, X: BagsLike) -> np.ndarray:
+    def predict_outputs(self, X: BagsLike) -> np.ndarray:
         bags = self._check_bags(X)
         return np.tile(self.class_shares_, (len(bags), 1))
-
-    def decision_function(self, X: BagsLike) -> np.ndarray:
-        """Compute the scores of bags, which are all the same.
-
-        Parameters
-        ----------
-        X : Bags, list of array-like, or array-like of shape (n_bags, n_features)
-            Bags to score.
-
-        Returns
-        -------
-        ndarray of shape (n_bags,) or (n_bags, n_classes)
-            One score per bag for two classes, else one score per class.
-        """
-        log_shares = clip_log(self.predict_proba(X))
-        return self.likelihood_.decisions(self.likelihood_.scores(log_shares).numpy())
 
     def weigh(self, X: BagsLike) -> np.ndarray:
         bags = self._check_bags(X)

@@ -1,5 +1,7 @@
 """mi-Graph (Zhou, Sun & Li 2009): a support vector machine whose kernel groups similar instances of a bag."""
 
+from typing import Any
+
 import numpy as np
 from scipy.spatial.distance import cdist
 
@@ -62,6 +64,8 @@ class MiGraph(ClassicalEstimator):
         Standardise each feature (or channel) by the mean and standard deviation of the training instances.
     calibration : int, default=3
         Number of cross-validation folds used to calibrate the probabilities; 0 disables calibration.
+    positive : object, default=None
+        The positive one of two classes; None means the last class, or the obvious one of a common pair.
     random_state : int, RandomState or None, default=None
         Random seed; pass an int for reproducible results.
 
@@ -87,14 +91,18 @@ class MiGraph(ClassicalEstimator):
         C: float = 10.0,
         standardize: bool = True,
         calibration: int = 3,
+        positive: Any = None,
         random_state: RandomState = None,
     ) -> None:
         self.gamma = gamma
         self.C = C
         self.standardize = standardize
         self.calibration = calibration
+        self.positive = positive
         self.random_state = random_state
 
     def _learn(self, bags: Bags, targets: np.ndarray, seed: int) -> SupportGraphs:
         gamma = resolve_gamma(self.gamma, bags.instances)
-        return SupportGraphs.learn(bags, targets, gamma, check_real_number("C", self.C, above=0))
+        return SupportGraphs.learn(
+            bags, targets, self.likelihood_.n_scores, gamma, check_real_number("C", self.C, above=0)
+        )

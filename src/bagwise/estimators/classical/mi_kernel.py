@@ -1,5 +1,7 @@
 """MI-Kernel (Gärtner, Flach, Kowalczyk & Smola 2002): a support vector machine whose kernel compares bags as sets."""
 
+from typing import Any
+
 import numpy as np
 
 from bagwise.arguments import check_real_number
@@ -41,6 +43,8 @@ class MIKernel(ClassicalEstimator):
         Standardise each feature (or channel) by the mean and standard deviation of the training instances.
     calibration : int, default=3
         Number of cross-validation folds used to calibrate the probabilities; 0 disables calibration.
+    positive : object, default=None
+        The positive one of two classes; None means the last class, or the obvious one of a common pair.
     random_state : int, RandomState or None, default=None
         Random seed; pass an int for reproducible results.
 
@@ -67,6 +71,7 @@ class MIKernel(ClassicalEstimator):
         C: float = 10.0,
         standardize: bool = True,
         calibration: int = 3,
+        positive: Any = None,
         random_state: RandomState = None,
     ) -> None:
         self.gamma = gamma
@@ -74,8 +79,11 @@ class MIKernel(ClassicalEstimator):
         self.C = C
         self.standardize = standardize
         self.calibration = calibration
+        self.positive = positive
         self.random_state = random_state
 
     def _learn(self, bags: Bags, targets: np.ndarray, seed: int) -> SupportSets:
         gamma = resolve_gamma(self.gamma, bags.instances) * check_real_number("power", self.power, above=0)
-        return SupportSets.learn(bags, targets, gamma, check_real_number("C", self.C, above=0))
+        return SupportSets.learn(
+            bags, targets, self.likelihood_.n_scores, gamma, check_real_number("C", self.C, above=0)
+        )

@@ -1,7 +1,7 @@
 """mi-SVM and MI-SVM (Andrews, Tsochantaridis & Hofmann 2003): support vector machines at the instance level."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -46,7 +46,7 @@ class MiSVM(ClassicalEstimator):
     therefore never increases. For the same reason, "balanced" weights an instance by the class of its bag, not by its
     latent label.
 
-    Two classes only; the second class in increasing order is the positive one.
+    Two classes only.
 
     Parameters
     ----------
@@ -68,6 +68,8 @@ class MiSVM(ClassicalEstimator):
         Standardise each feature (or channel) by the mean and standard deviation of the training instances.
     calibration : int, default=3
         Number of cross-validation folds used to calibrate the probabilities; 0 disables calibration.
+    positive : object, default=None
+        The positive one of two classes; None means the last class, or the obvious one of a common pair.
     random_state : int, RandomState or None, default=None
         Random seed; pass an int for reproducible results.
 
@@ -100,6 +102,7 @@ class MiSVM(ClassicalEstimator):
         max_iterations: int = 100,
         standardize: bool = True,
         calibration: int = 3,
+        positive: Any = None,
         random_state: RandomState = None,
     ) -> None:
         self.C = C
@@ -110,6 +113,7 @@ class MiSVM(ClassicalEstimator):
         self.max_iterations = max_iterations
         self.standardize = standardize
         self.calibration = calibration
+        self.positive = positive
         self.random_state = random_state
 
     @property
@@ -122,7 +126,7 @@ class MiSVM(ClassicalEstimator):
 
     def _make_latent(self, bags: Bags, positive: np.ndarray) -> InstanceLabels:
         of_instances = positive[bags.bag_indices]
-        costs = compute_costs(self.C, self.class_weight, self.classes_, of_instances)
+        costs = compute_costs(self.C, self.class_weight, self._list_labels(), of_instances)
         return InstanceLabels(offsets=bags.offsets, positive=of_instances, costs=costs)
 
 
@@ -165,7 +169,7 @@ class MISVM(ClassicalEstimator):
     of the kernel, where f(mean) = mean of f ≤ max of f, so the first choice of witnesses does not increase the
     objective either (for the linear kernel, it is the mean of the rows).
 
-    Two classes only; the second class in increasing order is the positive one.
+    Two classes only.
 
     Parameters
     ----------
@@ -187,6 +191,8 @@ class MISVM(ClassicalEstimator):
         Standardise each feature (or channel) by the mean and standard deviation of the training instances.
     calibration : int, default=3
         Number of cross-validation folds used to calibrate the probabilities; 0 disables calibration.
+    positive : object, default=None
+        The positive one of two classes; None means the last class, or the obvious one of a common pair.
     random_state : int, RandomState or None, default=None
         Random seed; pass an int for reproducible results.
 
@@ -219,6 +225,7 @@ class MISVM(ClassicalEstimator):
         max_iterations: int = 100,
         standardize: bool = True,
         calibration: int = 3,
+        positive: Any = None,
         random_state: RandomState = None,
     ) -> None:
         self.C = C
@@ -229,6 +236,7 @@ class MISVM(ClassicalEstimator):
         self.max_iterations = max_iterations
         self.standardize = standardize
         self.calibration = calibration
+        self.positive = positive
         self.random_state = random_state
 
     @property
@@ -244,5 +252,5 @@ class MISVM(ClassicalEstimator):
         starts[bags.offsets[:-1]] = True
         offsets = np.append(np.flatnonzero(starts), bags.n_instances)
         of_points = positive[bags.bag_indices[offsets[:-1]]]
-        costs = compute_costs(self.C, self.class_weight, self.classes_, of_points)
+        costs = compute_costs(self.C, self.class_weight, self._list_labels(), of_points)
         return Witnesses(offsets=offsets, positive=of_points, costs=costs)

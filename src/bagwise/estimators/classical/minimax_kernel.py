@@ -1,6 +1,7 @@
 """The minimax kernel (Gärtner, Flach, Kowalczyk & Smola 2002): bags compared by their bounding boxes."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -73,6 +74,8 @@ class MinimaxKernel(ClassicalEstimator):
         Standardise each feature (or channel) by the mean and standard deviation of the training instances.
     calibration : int, default=3
         Number of cross-validation folds used to calibrate the probabilities; 0 disables calibration.
+    positive : object, default=None
+        The positive one of two classes; None means the last class, or the obvious one of a common pair.
     random_state : int, RandomState or None, default=None
         Random seed; pass an int for reproducible results.
 
@@ -99,6 +102,7 @@ class MinimaxKernel(ClassicalEstimator):
         C: float = 10.0,
         standardize: bool = True,
         calibration: int = 3,
+        positive: Any = None,
         random_state: RandomState = None,
     ) -> None:
         self.gamma = gamma
@@ -106,13 +110,16 @@ class MinimaxKernel(ClassicalEstimator):
         self.C = C
         self.standardize = standardize
         self.calibration = calibration
+        self.positive = positive
         self.random_state = random_state
 
     def _learn(self, bags: Bags, targets: np.ndarray, seed: int) -> SupportBoxes:
         boxes = compute_boxes(bags)
         gamma, power = resolve_gamma(self.gamma, boxes), check_whole_number("power", self.power, minimum=1)
         kernel = compute_box_kernel(boxes, boxes, gamma, power)
-        duals = fit_one_against_rest(kernel, targets, check_real_number("C", self.C, above=0))
+        duals = fit_one_against_rest(
+            kernel, targets, self.likelihood_.n_scores, check_real_number("C", self.C, above=0)
+        )
         return SupportBoxes(
             statistics=boxes[duals.support],
             coefficients=duals.coefficients[duals.support],

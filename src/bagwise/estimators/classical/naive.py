@@ -3,8 +3,8 @@
     mean    p(Y = c | X) = meanₖ p(c | xₖ)
     max     score(X) = maxₖ score(xₖ), separately for each class
 
-A score is the log-odds of the second of two classes, else the log-probability of each class. Weights are those of the
-pooling: 1/K for the mean; for the maximum, all weight is on the instance of maximum score (averaged over classes if
+A score is the log-odds of the positive one of two classes, else the log-probability of each class. Weights are those of
+the pooling: 1/K for the mean; for the maximum, all weight is on the instance of maximum score (averaged over classes if
 there are several scores).
 """
 
@@ -21,7 +21,7 @@ from bagwise.estimators.classical.scaled_bags import check_instances_fit, iterat
 from bagwise.estimators.classical.wrapped import LearnedClassifier, WrappingEstimator
 from bagwise.estimators.validation import BagsLike
 from bagwise.nn.pooling import Max, Mean, Pooled, PoolingSettings
-from bagwise.targets import make_likelihood
+from bagwise.targets import ClassLikelihood
 from bagwise.training import array_to_tensor
 
 POOLINGS = {"mean": Mean, "max": Max}
@@ -32,6 +32,7 @@ class LearnedNaive(LearnedClassifier):
     """The fitted state: a classifier of instances, and the pooling of its scores."""
 
     classifier: Any
+    likelihood: ClassLikelihood
     pooling: str
 
     def instance_scores(self, bags: Bags) -> np.ndarray:
@@ -46,9 +47,8 @@ class LearnedNaive(LearnedClassifier):
 
     def _pool(self, bags: Bags) -> Pooled:
         scores = self.instance_scores(bags)
-        likelihood = make_likelihood(len(self.classifier.classes_))
         pooling_class = choose_by_name(self.pooling, POOLINGS, "pooling")
-        pooling = pooling_class.for_scores(scores.shape[1], likelihood, PoolingSettings())
+        pooling = pooling_class.for_scores(scores.shape[1], self.likelihood, PoolingSettings())
         return pooling(array_to_tensor(scores), array_to_tensor(bags.offsets))
 
 
@@ -63,6 +63,8 @@ class NaiveClassifier(WrappingEstimator):
         Whether to average the instance probabilities, or to take the maximum of the instance scores.
     standardize : bool, default=True
         Standardise each feature (or channel) by the mean and standard deviation of the training instances.
+    positive : object, default=None
+        The positive one of two classes; None means the last class, or the obvious one of a common pair.
     random_state : int, RandomState or None, default=None
         Random seed; pass an int for reproducible results. Every ``random_state`` of the classifier that is None is set
         to a seed derived from it.
@@ -87,11 +89,13 @@ class NaiveClassifier(WrappingEstimator):
         estimator: ClassifierMixin | None = None,
         pooling: Literal["mean", "max"] = "mean",
         standardize: bool = True,
+        positive: Any = None,
         random_state: RandomState = None,
     ) -> None:
         self.estimator = estimator
         self.pooling = pooling
         self.standardize = standardize
+        self.positive = positive
         self.random_state = random_state
 
     def score_instances(self, X: BagsLike) -> np.ndarray:
@@ -118,4 +122,4 @@ class NaiveClassifier(WrappingEstimator):
         return self._wrap(self._fit_classifier(rows, targets.repeat(bags.sizes), seed))
 
     def _wrap(self, classifier: Any) -> LearnedNaive:
-        return LearnedNaive(classifier, self.pooling)
+        return LearnedNaive(classifier, self.target_.likelihood.ordered, self.pooling)

@@ -25,6 +25,7 @@ from bagwise.estimators.classical.scaled_bags import iterate_scaled_groups
 from bagwise.estimators.classical.wrapped import LearnedClassifier, WrappingEstimator
 from bagwise.nn import Offsets, PerBag, Rows, segment_argmax, segment_max, segment_mean
 from bagwise.nn.pooling import make_uniform_weights
+from bagwise.targets import ClassLikelihood
 from bagwise.training import array_to_tensor
 
 
@@ -49,6 +50,7 @@ class LearnedPooled(LearnedClassifier):
     """The fitted state: a classifier of bags, and the statistics that are its input."""
 
     classifier: Any
+    likelihood: ClassLikelihood
     statistics: tuple[str, ...]
 
     def scores(self, bags: Bags) -> np.ndarray:
@@ -73,6 +75,8 @@ class PooledClassifier(WrappingEstimator):
         The statistics that represent a bag.
     standardize : bool, default=True
         Standardise each feature (or channel) by the mean and standard deviation of the training instances.
+    positive : object, default=None
+        The positive one of two classes; None means the last class, or the obvious one of a common pair.
     random_state : int, RandomState or None, default=None
         Random seed; pass an int for reproducible results. Every ``random_state`` of the classifier that is None is set
         to a seed derived from it.
@@ -96,11 +100,13 @@ class PooledClassifier(WrappingEstimator):
         estimator: ClassifierMixin | None = None,
         statistics: Sequence[Literal["mean", "min", "max"]] = ("mean", "min", "max"),
         standardize: bool = True,
+        positive: Any = None,
         random_state: RandomState = None,
     ) -> None:
         self.estimator = estimator
         self.statistics = statistics
         self.standardize = standardize
+        self.positive = positive
         self.random_state = random_state
 
     def _learn(self, bags: Bags, targets: np.ndarray, seed: int) -> LearnedPooled:
@@ -117,7 +123,7 @@ class PooledClassifier(WrappingEstimator):
                 f"the saved classifier expects {expected} columns, but {len(statistics)} statistics of "
                 f"{math.prod(self.instance_shape_)} features are {n_columns} columns; train again"
             )
-        return LearnedPooled(classifier, statistics)
+        return LearnedPooled(classifier, self.target_.likelihood.ordered, statistics)
 
 
 def get_statistic(name: Any) -> Statistic:

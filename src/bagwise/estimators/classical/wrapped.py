@@ -18,6 +18,7 @@ from bagwise.arguments import check_bool, describe_value
 from bagwise.bags import Bags
 from bagwise.errors import InputError
 from bagwise.estimators.base import BagEstimator
+from bagwise.estimators.class_predictor import ClassPredictor
 from bagwise.estimators.classical.base import (
     FittedState,
     normalize_weights,
@@ -28,23 +29,31 @@ from bagwise.estimators.classical.scaled_bags import iterate_scaled_groups
 from bagwise.estimators.classical.skops_files import dump_classifier, load_classifier
 from bagwise.estimators.validation import BagsLike
 from bagwise.nn import Purpose, Scaling, fit_scaling, random_integer
-from bagwise.targets import Likelihood, clip_log, make_likelihood
+from bagwise.targets import ClassLikelihood
 
 
 class LearnedClassifier(FittedState):
-    """Abstract base class of fitted states: a fitted classifier, and the computation of its rows from bags."""
+    """Abstract base class of fitted states: a fitted classifier, and the computation of its rows from bags.
+
+    Attributes
+    ----------
+    classifier : classifier
+        The fitted scikit-learn classifier; of two classes, number 1 is the positive one.
+    likelihood : ClassLikelihood
+        Relation between its probabilities and scores.
+    """
 
     classifier: Any
+    likelihood: ClassLikelihood
 
     def classifier_scores(self, rows: np.ndarray) -> np.ndarray:
         """Compute scores of shape (n_rows, n_scores): one score for two classes, else one per class."""
-        likelihood = make_likelihood(len(self.classifier.classes_))
         if not hasattr(self.classifier, "predict_proba"):
-            return self.classifier.decision_function(rows).reshape(len(rows), likelihood.n_scores)
-        return compute_scores(self.classifier.predict_proba(rows), likelihood)
+            return self.classifier.decision_function(rows).reshape(len(rows), self.likelihood.n_scores)
+        return self.likelihood.link(self.classifier.predict_proba(rows))
 
 
-class WrappingEstimator(BagEstimator):
+class WrappingEstimator(ClassPredictor, BagEstimator):
     """Abstract base class of methods that fit a scikit-learn classifier to rows computed from bags.
 
     Parameters
@@ -53,6 +62,8 @@ class WrappingEstimator(BagEstimator):
         A scikit-learn classifier; None means ``ExtraTreesClassifier()``.
     standardize : bool, default=True
         Standardise each feature (or channel) by the mean and standard deviation of the training instances.
+    positive : object, default=None
+        The positive one of two classes; None means the last class, or the obvious one of a common pair.
     random_state : int, RandomState or None, default=None
         Random seed; pass an int for reproducible results. Every ``random_state`` of the classifier that is None is set
         to a seed derived from it.
@@ -65,6 +76,7 @@ class WrappingEstimator(BagEstimator):
         Centre and scale of each feature.
     """
 
+    target = "classes"
     estimator: Any
     standardize: Any
     learned_: Any
@@ -72,7 +84,7 @@ class WrappingEstimator(BagEstimator):
 
     @abstractmethod
     def _learn(self, bags: Bags, targets: np.ndarray, seed: int) -> LearnedClassifier:
-        """Fit the classifier to bags, which are not scaled yet, and to class numbers."""
+        """Fit the classifier to bags, which are not scaled yet, and to class numbers, positive last."""
 
     @abstractmethod
     def _wrap(self, classifier: Any) -> LearnedClassifier:
@@ -96,28 +108,13 @@ class WrappingEstimator(BagEstimator):
         bags, targets = self._check_training_input(X, y)
         check_bool("standardize", self.standardize)
         self.scaling_ = fit_scaling(bags, self.standardize)
-        self.learned_ = self._learn(bags, targets, self.seed_)
+        numbers = self.target_.likelihood.order_targets(targets)
+        self.learned_ = self._learn(bags, numbers, self.seed_)
         return self
 
-    def decision_function(self, X: BagsLike) -> np.ndarray:
-        """Compute the scores of bags.
-
-        Parameters
-        ----------
-        X : Bags, list of array-like, or array-like of shape (n_bags, n_features)
-            Bags to score.
-
-        Returns
-        -------
-        ndarray of shape (n_bags,) or (n_bags, n_classes)
-            One score per bag for two classes, else one score per class.
-        """
-        scores = self._compute_scores(X)
-        return self.likelihood_.decisions(scores)
-
-    def predict_proba(self, X: BagsLike) -> np.ndarray:
+    def predict_outputs(self, X: BagsLike) -> np.ndarray:
         scores = torch.from_numpy(self._compute_scores(X))
-        return self.likelihood_.probabilities(scores).numpy()
+        return self.likelihood_.outputs(scores).numpy()
 
     def weigh(self, X: BagsLike) -> np.ndarray:
         bags = self._check_bags(X)
@@ -145,11 +142,6 @@ class WrappingEstimator(BagEstimator):
     def _restore(self, metadata: dict[str, Any], tensors: dict[str, Tensor]) -> None:
         self.scaling_ = scaling_from_tensors(tensors)
         self.learned_ = self._wrap(load_classifier(tensors["classifier"]))
-
-
-def compute_scores(probabilities: np.ndarray, likelihood: Likelihood) -> np.ndarray:
-    """Return the scores that correspond to probabilities."""
-    return likelihood.scores(clip_log(probabilities)).numpy()
 
 
 def _check_classifier(classifier: Any) -> None:

@@ -10,7 +10,7 @@ from torch import Tensor
 from bagwise.arguments import check_bool, check_real_number
 from bagwise.bags import hold_out
 from bagwise.estimators.base import BagEstimator, BagPredictions, RandomState
-from bagwise.estimators.calibration import Adjustment, check_threshold, learn_adjustment, restore_adjustment
+from bagwise.estimators.calibration import Adjustment, check_adjustment, learn_adjustment, restore_adjustment
 from bagwise.estimators.meta.base import DelegatingEstimator
 from bagwise.estimators.validation import BagsLike
 from bagwise.nn import Purpose, random_integer
@@ -88,12 +88,13 @@ class Adjusted(DelegatingEstimator):
         check_real_number("share", self.share, above=0, below=1)
         for name in ("temperature", "threshold"):
             check_bool(name, getattr(self, name))
-        check_threshold(self.threshold, self.target_)
+        check_adjustment(self.temperature, self.threshold, self.target_)
         seed = random_integer(self.seed_, Purpose.SPLIT, 6)
-        training, held_out = hold_out(targets, bags.groups, self.share, seed)
-        self.model_ = self._copy_estimator().fit(bags[training], self.classes_[targets[training]])
+        training, held_out = hold_out(self.target_.make_strata(targets), bags.groups, self.share, seed)
+        self.model_ = self._copy_estimator().fit(bags[training], self.target_.decode(targets[training]))
         self.adjustment_ = learn_adjustment(
-            self.model_.predict_proba(bags[held_out]),
+            self.target_,
+            self.model_.predict_outputs(bags[held_out]),
             targets[held_out],
             temperature=self.temperature,
             threshold=self.threshold,
@@ -104,13 +105,13 @@ class Adjusted(DelegatingEstimator):
     def decision_threshold(self) -> float:
         return self.adjustment_.threshold
 
-    def predict_proba(self, X: BagsLike) -> np.ndarray:
-        probabilities = super().predict_proba(X)
-        return self.adjustment_.apply(probabilities)
+    def predict_outputs(self, X: BagsLike) -> np.ndarray:
+        outputs = super().predict_outputs(X)
+        return self.adjustment_.apply(outputs)
 
     def predict_with_weights(self, X: BagsLike) -> BagPredictions:
         predictions = super().predict_with_weights(X)
-        return predictions._replace(probabilities=self.adjustment_.apply(predictions.probabilities))
+        return predictions._replace(outputs=self.adjustment_.apply(predictions.outputs))
 
     def _content(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
         metadata, tensors = super()._content()

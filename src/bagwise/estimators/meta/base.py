@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
@@ -11,8 +12,10 @@ from torch import Tensor
 from bagwise.arguments import describe_value
 from bagwise.errors import InputError
 from bagwise.estimators.base import BagEstimator, BagPredictions
+from bagwise.estimators.class_predictor import ClassPredictor
 from bagwise.estimators.classical.pooled import PooledClassifier
 from bagwise.estimators.validation import BagsLike
+from bagwise.targets import Target, save_target
 
 COMMON_ATTRIBUTES = ("target_", "instance_shape_", "n_features_in_", "extractor_")
 
@@ -42,7 +45,39 @@ def check_estimators(estimators: dict[str, Any]) -> list[BagEstimator]:
 
 def supports_multiclass(estimators: dict[str, Any]) -> bool:
     """Return whether every estimator supports more than two classes."""
-    return all(get_tags(estimator).classifier_tags.multi_class for estimator in estimators.values())
+    tags = (get_tags(estimator).classifier_tags for estimator in estimators.values())
+    return all(each is None or each.multi_class for each in tags)
+
+
+def learn_common_target(estimators: list[BagEstimator], y: npt.ArrayLike, n_bags: int) -> Target:
+    """Learn the target of several estimators; reject estimators that would learn different ones."""
+    first, *others = (estimator.learn_target(y, n_bags) for estimator in estimators)
+    for estimator, other in zip(estimators[1:], others, strict=True):
+        if save_target(other) != save_target(first):
+            raise InputError(
+                f"{type(estimators[0]).__name__} and {type(estimator).__name__} have different targets, so their "
+                "predictions cannot be combined; give both the same target and the same positive class"
+            )
+    return first
+
+
+def set_positive(estimator: BagEstimator, positive: Any) -> BagEstimator:
+    """Set the positive class of an estimator and of the estimators in it; None changes nothing.
+
+    Parameters
+    ----------
+    estimator : BagEstimator
+        Changed in place.
+    positive : object
+        The positive class.
+
+    Returns
+    -------
+    BagEstimator
+        The estimator.
+    """
+    names = [name for name in estimator.get_params() if name.split("__")[-1] == "positive"]
+    return estimator if positive is None else estimator.set_params(**dict.fromkeys(names, positive))
 
 
 def can_score_instances(meta_estimator: Any) -> bool:
@@ -61,7 +96,7 @@ def restore_member(
     member._restore(metadata, tensors)
 
 
-class DelegatingEstimator(BagEstimator):
+class DelegatingEstimator(ClassPredictor, BagEstimator):
     """Abstract base class of meta-estimators that fit one estimator and delegate predictions to it.
 
     Parameters
@@ -82,9 +117,12 @@ class DelegatingEstimator(BagEstimator):
     def decision_threshold(self) -> float:
         return self.model_.decision_threshold
 
-    def predict_proba(self, X: BagsLike) -> np.ndarray:
+    def learn_target(self, y: npt.ArrayLike, n_bags: int) -> Target:
+        return learn_common_target(check_estimators(self._get_estimators()), y, n_bags)
+
+    def predict_outputs(self, X: BagsLike) -> np.ndarray:
         bags = self._check_bags(X)
-        return self.model_.predict_proba(bags)
+        return self.model_.predict_outputs(bags)
 
     def weigh(self, X: BagsLike) -> np.ndarray:
         bags = self._check_bags(X)
@@ -93,22 +131,6 @@ class DelegatingEstimator(BagEstimator):
     def predict_with_weights(self, X: BagsLike) -> BagPredictions:
         bags = self._check_bags(X)
         return self.model_.predict_with_weights(bags)
-
-    def decision_function(self, X: BagsLike) -> np.ndarray:
-        """Compute the scores of the fitted estimator.
-
-        Parameters
-        ----------
-        X : Bags, list of array-like, or array-like of shape (n_bags, n_features)
-            Bags to score.
-
-        Returns
-        -------
-        ndarray of shape (n_bags,) or (n_bags, n_classes)
-            One score per bag for two classes, else one score per class.
-        """
-        bags = self._check_bags(X)
-        return self.model_.decision_function(bags)
 
     @available_if(can_score_instances)
     def score_instances(self, X: BagsLike) -> np.ndarray:
@@ -131,6 +153,10 @@ class DelegatingEstimator(BagEstimator):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = supports_multiclass(self._get_estimators())
         return tags
+
+    def _compute_scores(self, X: BagsLike) -> np.ndarray:
+        bags = self._check_bags(X)
+        return self.model_._compute_scores(bags)
 
     def _get_estimators(self) -> dict[str, Any]:
         return get_single_estimator(self.estimator)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy.typing as npt
 
+from bagwise.estimators.bag_classifier import BagClassifier
 from bagwise.estimators.base import BagEstimator, RandomState
 from bagwise.estimators.classical.mi_fv import MiFV
 from bagwise.estimators.classical.mi_graph import MiGraph
@@ -16,7 +17,6 @@ from bagwise.estimators.classical.minimax_kernel import MinimaxKernel
 from bagwise.estimators.meta.base import check_estimators, get_named_estimators
 from bagwise.estimators.meta.selected import Selected
 from bagwise.estimators.meta.voting import Voting
-from bagwise.estimators.network import BagClassifier
 from bagwise.estimators.validation import BagsLike
 from bagwise.training import use_one_thread
 
@@ -41,6 +41,8 @@ class Committee(Voting):
     ----------
     estimators : dict of BagEstimator or None, default=None
         The members by name; None means minimax kernel, mi-Graph, miFV and gated attention.
+    positive : object, default=None
+        The positive one of two classes, for all members; None leaves the choice to the members.
     random_state : int, RandomState or None, default=None
         Random seed; pass an int for reproducible results. The seed of each member is derived from it.
 
@@ -59,8 +61,14 @@ class Committee(Voting):
     ['PooledClassifier', 'MIKernel']
     """
 
-    def __init__(self, estimators: dict[str, BagEstimator] | None = None, random_state: RandomState = None) -> None:
+    def __init__(
+        self,
+        estimators: dict[str, BagEstimator] | None = None,
+        positive: Any = None,
+        random_state: RandomState = None,
+    ) -> None:
         self.estimators = estimators
+        self.positive = positive
         self.random_state = random_state
 
     def fit(self, X: BagsLike, y: npt.ArrayLike | None = None) -> "Committee":
@@ -81,7 +89,7 @@ class Committee(Voting):
         bags, targets = self._check_training_input(X, y)
         members = self._copy_with_seeds(check_estimators(self._get_estimators()))
         with use_one_thread():  # the last bits of a sum depend on the number of threads
-            self.members_ = [member.fit(bags, self.classes_[targets]) for member in members]
+            self.members_ = [member.fit(bags, self.target_.decode(targets)) for member in members]
         return self
 
     def _get_estimators(self) -> dict[str, Any]:

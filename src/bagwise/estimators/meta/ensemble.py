@@ -16,7 +16,7 @@ from bagwise.bags import Bags
 from bagwise.estimators.base import BagEstimator, RandomState
 from bagwise.estimators.meta.base import check_estimators, get_single_estimator
 from bagwise.estimators.meta.voting import Voting
-from bagwise.estimators.network import BagClassifier
+from bagwise.estimators.network import BagNetwork
 from bagwise.estimators.validation import BagsLike
 from bagwise.training import use_one_thread
 
@@ -47,7 +47,7 @@ class Ensemble(Voting):
     >>> from bagwise.data.datasets import load_dataset
     >>> bags = load_dataset("needles", n_bags=60)
     >>> ensemble = Ensemble(n=2, random_state=0).fit(bags, bags.labels)
-    >>> ensemble.spread(bags).probabilities.shape
+    >>> ensemble.spread(bags).outputs.shape
     (60, 2)
     """
 
@@ -84,7 +84,7 @@ class Ensemble(Voting):
         workers = check_whole_number("workers", self.workers, minimum=1)
         # one thread, because the last bits of a sum depend on the number of threads
         with use_one_thread(), _configure_parallel(members[0], workers):
-            tasks = (delayed(_fit_member)(member, bags, self.classes_[targets]) for member in members)
+            tasks = (delayed(_fit_member)(member, bags, self.target_.decode(targets)) for member in members)
             self.members_ = list(Parallel()(tasks))
         return self
 
@@ -104,6 +104,6 @@ def _configure_parallel(member: BagEstimator, workers: int) -> Any:
     both need separate processes.
     """
     has_custom_module = any(isinstance(value, nn.Module) for value in member.get_params().values())
-    if isinstance(member, BagClassifier) and not has_custom_module:
+    if isinstance(member, BagNetwork) and not has_custom_module:
         return parallel_config("threading", n_jobs=workers)
     return parallel_config("loky", n_jobs=workers, inner_max_num_threads=1)

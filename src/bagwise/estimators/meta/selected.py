@@ -89,10 +89,10 @@ class Selected(DelegatingEstimator):
         bags, targets = self._check_training_input(X, y)
         self.best_: dict[str, Any] = {}
         settings = self._list_settings()
-        folds = make_inner_folds(targets, bags.groups, self.folds, self._make_split_seed())
+        folds = make_inner_folds(self.target_.make_strata(targets), bags.groups, self.folds, self._make_split_seed())
         self.criteria_ = np.array([self._compute_criterion(setting, bags, targets, folds) for setting in settings])
         self.best_ = settings[int(self.criteria_.argmin())]
-        self.model_ = self._copy_estimator(**self.best_).fit(bags, self.classes_[targets])
+        self.model_ = self._copy_estimator(**self.best_).fit(bags, self.target_.decode(targets))
         return self
 
     def checked(self) -> "Selected":
@@ -136,10 +136,10 @@ class Selected(DelegatingEstimator):
         """Compute mean error + mean loss over the held-out bags of all folds."""
         losses, errors = [], []
         for training, held_out in folds:
-            model = self._copy_estimator(**setting).fit(bags[training], self.classes_[targets[training]])
-            probabilities = model.predict_proba(bags[held_out])
-            losses.append(-clip_log(probabilities)[np.arange(len(held_out)), targets[held_out]].numpy())
-            errors.append(probabilities.argmax(axis=1) != targets[held_out])
+            model = self._copy_estimator(**setting).fit(bags[training], self.target_.decode(targets[training]))
+            outputs, likelihood = model.predict_outputs(bags[held_out]), self.target_.likelihood
+            losses.append(-clip_log(likelihood.densities(outputs, targets[held_out])).numpy())
+            errors.append(likelihood.output_errors(outputs, targets[held_out]))
         return float(np.concatenate(losses).mean() + np.concatenate(errors).mean())
 
     def _content(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
@@ -156,25 +156,25 @@ class Selected(DelegatingEstimator):
         return super()._copy_estimator(**{**self.best_, **parameters})
 
 
-def make_inner_folds(targets: np.ndarray, groups: np.ndarray | None, folds: Any, seed: int) -> Folds:
-    """Return stratified folds whose training bags include every class.
+def make_inner_folds(strata: np.ndarray, groups: np.ndarray | None, folds: Any, seed: int) -> Folds:
+    """Return stratified folds whose training bags include every stratum (for classes, every class).
 
     There are fewer folds than requested if a class has fewer bags, or if there are fewer groups. Folds whose training
     bags lack a class are omitted.
     """
-    n_folds = _limit_folds(targets, groups, check_whole_number("folds", folds, minimum=2))
-    candidates = make_stratified_folds(targets, groups, n_folds, seed)
+    n_folds = _limit_folds(strata, groups, check_whole_number("folds", folds, minimum=2))
+    candidates = make_stratified_folds(strata, groups, n_folds, seed)
     complete = [
-        (training, held_out) for training, held_out in candidates if len(np.setdiff1d(targets, targets[training])) == 0
+        (training, held_out) for training, held_out in candidates if len(np.setdiff1d(strata, strata[training])) == 0
     ]
     if not complete:
         raise InputError("in every fold, the training bags lack a class; add bags, or use more groups")
     return complete
 
 
-def _limit_folds(targets: np.ndarray, groups: np.ndarray | None, requested: int) -> int:
-    rarest = int(np.bincount(targets).min())
-    n_groups = len(targets) if groups is None else len(np.unique(groups))
+def _limit_folds(strata: np.ndarray, groups: np.ndarray | None, requested: int) -> int:
+    rarest = int(np.unique(strata, return_counts=True)[1].min())
+    n_groups = len(strata) if groups is None else len(np.unique(groups))
     if min(rarest, n_groups) < 2:
         reason = "a class has only one training bag" if rarest < 2 else "all training bags belong to one group"
         raise InputError(f"{reason}, so no bags can be held out for the selection; add bags or groups")

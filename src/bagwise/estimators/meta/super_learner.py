@@ -10,6 +10,7 @@ from torch import Tensor
 
 from bagwise.bags import Bags
 from bagwise.errors import InputError
+from bagwise.estimators.bag_classifier import BagClassifier
 from bagwise.estimators.base import BagEstimator, RandomState
 from bagwise.estimators.classical.mi_kernel import MIKernel
 from bagwise.estimators.classical.mi_vlad import MiVLAD
@@ -19,7 +20,6 @@ from bagwise.estimators.meta.base import check_estimators, get_named_estimators
 from bagwise.estimators.meta.committee import NETWORK, SCALINGS, make_default_members
 from bagwise.estimators.meta.selected import Folds, Selected, make_inner_folds
 from bagwise.estimators.meta.voting import Voting
-from bagwise.estimators.network import BagClassifier
 from bagwise.estimators.validation import BagsLike
 from bagwise.nn import Purpose, random_integer
 from bagwise.training import use_one_thread
@@ -31,7 +31,7 @@ SUM_TOLERANCE = 1e-6  # rounding error allowed in the sum of the saved weights
 
 
 class SuperLearner(Voting):
-    """Several bag estimators whose probabilities and instance weights are averaged with learned ensemble weights.
+    """Several bag estimators whose outputs and instance weights are averaged with learned ensemble weights.
 
         p = Σₘ vₘ pₘ        v = argmax Σᵢ log Σₘ vₘ pₘ(yᵢ | Xᵢ)        vₘ ≥ 0, Σ v = 1
 
@@ -47,6 +47,8 @@ class SuperLearner(Voting):
         attention, extra trees and naive.
     folds : int, default=5
         Number of cross-validation folds for learning the ensemble weights; bags of a group stay together.
+    positive : object, default=None
+        The positive one of two classes, for all members; None leaves the choice to the members.
     random_state : int, RandomState or None, default=None
         Random seed; pass an int for reproducible results. The seed of each member is derived from it.
 
@@ -76,10 +78,12 @@ class SuperLearner(Voting):
         self,
         estimators: dict[str, BagEstimator] | None = None,
         folds: int = 5,
+        positive: Any = None,
         random_state: RandomState = None,
     ) -> None:
         self.estimators = estimators
         self.folds = folds
+        self.positive = positive
         self.random_state = random_state
 
     def fit(self, X: BagsLike, y: npt.ArrayLike | None = None) -> "SuperLearner":
@@ -99,11 +103,13 @@ class SuperLearner(Voting):
         """
         bags, targets = self._check_training_input(X, y)
         candidates = self._copy_with_seeds(check_estimators(self._get_estimators()))
-        folds = make_inner_folds(targets, bags.groups, self.folds, random_integer(self.seed_, Purpose.SPLIT, 7))
+        folds = make_inner_folds(
+            self.target_.make_strata(targets), bags.groups, self.folds, random_integer(self.seed_, Purpose.SPLIT, 7)
+        )
         with use_one_thread():  # the last bits of a sum depend on the number of threads
             weights = learn_member_weights(self._predict_held_out(candidates, bags, targets, folds))
             positions = np.flatnonzero(weights)
-            self.members_ = [candidates[position].fit(bags, self.classes_[targets]) for position in positions]
+            self.members_ = [candidates[position].fit(bags, self.target_.decode(targets)) for position in positions]
         self.member_weights_ = weights[positions]
         self.weight_by_name_ = dict(zip(self._get_library(), weights.tolist(), strict=True))
         return self
@@ -111,11 +117,11 @@ class SuperLearner(Voting):
     def _predict_held_out(
         self, candidates: list[BagEstimator], bags: Bags, targets: np.ndarray, folds: Folds
     ) -> np.ndarray:
-        """Predict the true class of held-out bags: probabilities of shape (n_candidates, n_held_out)."""
+        """Predict held-out bags: the probability (or density) of the true target, (n_candidates, n_held_out)."""
 
         def predict_fold(candidate: BagEstimator, training: np.ndarray, held_out: np.ndarray) -> np.ndarray:
-            copy = clone(candidate).fit(bags[training], self.classes_[targets[training]])
-            return copy.predict_proba(bags[held_out])[np.arange(len(held_out)), targets[held_out]]
+            copy = clone(candidate).fit(bags[training], self.target_.decode(targets[training]))
+            return self.target_.likelihood.densities(copy.predict_outputs(bags[held_out]), targets[held_out])
 
         return np.array(
             [np.concatenate([predict_fold(candidate, *fold) for fold in folds]) for candidate in candidates]

@@ -10,27 +10,36 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 from torch import Tensor, nn
 
 from bagwise.errors import InputError
 from bagwise.estimators.base import BagEstimator, BagPredictions
-from bagwise.estimators.classical.wrapped import compute_scores
-from bagwise.estimators.meta.base import can_score_instances, restore_member, supports_multiclass
+from bagwise.estimators.class_predictor import ClassPredictor
+from bagwise.estimators.meta.base import (
+    can_score_instances,
+    check_estimators,
+    learn_common_target,
+    restore_member,
+    set_positive,
+    supports_multiclass,
+)
 from bagwise.estimators.serialization import from_plain, to_plain
 from bagwise.estimators.validation import BagsLike
 from bagwise.nn import Purpose, random_integer
+from bagwise.targets import Target
 
 
 class Spread(NamedTuple):
     """Standard deviations over the members of an ensemble."""
 
-    probabilities: np.ndarray  # (n_bags, n_classes)
+    outputs: np.ndarray  # (n_bags, n_outputs)
     weights: np.ndarray  # (n_instances,)
 
 
-class Voting(BagEstimator):
+class Voting(ClassPredictor, BagEstimator):
     """Abstract base class of meta-estimators that average the predictions of their members.
 
     Attributes
@@ -68,9 +77,13 @@ class Voting(BagEstimator):
         """The average of the thresholds of the members, because their probabilities are averaged too."""
         return float(self.average([member.decision_threshold for member in self.members_]))
 
-    def predict_proba(self, X: BagsLike) -> np.ndarray:
+    def learn_target(self, y: npt.ArrayLike, n_bags: int) -> Target:
+        templates = [clone(template) for template in check_estimators(self._get_estimators())]
+        return learn_common_target([set_positive(template, self.positive) for template in templates], y, n_bags)
+
+    def predict_outputs(self, X: BagsLike) -> np.ndarray:
         bags = self._check_bags(X)
-        return self.average([member.predict_proba(bags) for member in self.members_])
+        return self._average_outputs([member.predict_outputs(bags) for member in self.members_])
 
     def weigh(self, X: BagsLike) -> np.ndarray:
         bags = self._check_bags(X)
@@ -78,10 +91,10 @@ class Voting(BagEstimator):
 
     def predict_with_weights(self, X: BagsLike) -> BagPredictions:
         predictions = self._predict_by_member(X)
-        return BagPredictions(self.average(predictions.probabilities), self.average(predictions.weights))
+        return BagPredictions(self._average_outputs(predictions.outputs), self.average(predictions.weights))
 
     def spread(self, X: BagsLike) -> Spread:
-        """Compute the standard deviation of probabilities and instance weights over the members.
+        """Compute the standard deviation of outputs and instance weights over the members.
 
         Parameters
         ----------
@@ -91,26 +104,10 @@ class Voting(BagEstimator):
         Returns
         -------
         Spread
-            Named tuple of ``probabilities``, of shape (n_bags, n_classes), and ``weights``, of shape (n_instances,).
+            Named tuple of ``outputs``, of shape (n_bags, n_outputs), and ``weights``, of shape (n_instances,).
         """
         predictions = self._predict_by_member(X)
-        return Spread(self._compute_deviation(predictions.probabilities), self._compute_deviation(predictions.weights))
-
-    def decision_function(self, X: BagsLike) -> np.ndarray:
-        """Compute the scores that correspond to the averaged probabilities.
-
-        Parameters
-        ----------
-        X : Bags, list of array-like, or array-like of shape (n_bags, n_features)
-            Bags to score.
-
-        Returns
-        -------
-        ndarray of shape (n_bags,) or (n_bags, n_classes)
-            One score per bag for two classes, else one score per class.
-        """
-        probabilities = self.predict_proba(X)
-        return self.likelihood_.decisions(compute_scores(probabilities, self.likelihood_))
+        return Spread(self._compute_deviation(predictions.outputs), self._compute_deviation(predictions.weights))
 
     @available_if(can_score_instances)
     def score_instances(self, X: BagsLike) -> np.ndarray:
@@ -126,7 +123,7 @@ class Voting(BagEstimator):
         ndarray of shape (n_instances,) or (n_instances, n_classes)
             One score per instance for two classes, else one score per class.
         """
-        return self.decision_function(self._check_bags(X).singletons())
+        return self.likelihood_.decisions(self._compute_scores(self._check_bags(X).singletons()))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -134,9 +131,11 @@ class Voting(BagEstimator):
         return tags
 
     def _copy_with_seeds(self, estimators: Iterable[BagEstimator]) -> list[BagEstimator]:
-        """Copy the estimators, each with a seed derived from its position."""
+        """Copy the estimators with the positive class of the ensemble, each with a seed derived from its position."""
         return [
-            clone(estimator).set_params(random_state=random_integer(self.seed_, Purpose.INITIALIZATION, position))
+            set_positive(clone(estimator), self.positive).set_params(
+                random_state=random_integer(self.seed_, Purpose.INITIALIZATION, position)
+            )
             for position, estimator in enumerate(estimators)
         ]
 
@@ -145,8 +144,11 @@ class Voting(BagEstimator):
         bags = self._check_bags(X)
         predictions = [member.predict_with_weights(bags) for member in self.members_]
         return BagPredictions(
-            np.array([each.probabilities for each in predictions]), np.array([each.weights for each in predictions])
+            np.array([each.outputs for each in predictions]), np.array([each.weights for each in predictions])
         )
+
+    def _average_outputs(self, outputs: Any) -> np.ndarray:
+        return self.target_.average_outputs(np.asarray(outputs), self.member_weights_)
 
     def _compute_deviation(self, values: np.ndarray) -> np.ndarray:
         return np.sqrt(self.average((values - self.average(values)) ** 2))

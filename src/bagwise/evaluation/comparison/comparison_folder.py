@@ -17,11 +17,13 @@ from bagwise.evaluation.cross_validation import Scores, Unit, get_metric_values,
 from bagwise.evaluation.intervals import (
     Difference,
     compare_paired,
+    read_unit_target,
     resample_difference,
     resample_metrics,
     share_test_bags,
 )
 from bagwise.io import MANIFEST, find_damage, read_json
+from bagwise.targets import Target
 
 KIND = "bagwise comparison"
 PLAN = "plan.json"
@@ -86,6 +88,8 @@ class Comparison:
         The stored plan.
     units : dict of str to list of Unit
         The units of each method, in the order of the plan; methods without units are left out.
+    target : Target
+        The target of the methods.
     scores : dict of str to dict
         ``Scores`` of every metric of bags, for each method.
 
@@ -117,6 +121,11 @@ class Comparison:
                 for name in self.plan["methods"]
             }
         return {name: found for name, found in units.items() if found}
+
+    @cached_property
+    def target(self) -> Target:
+        with self._report_invalid_units():
+            return read_unit_target(next(iter(self.units.values()))[0])
 
     @cached_property
     def scores(self) -> dict[str, dict[str, Scores]]:

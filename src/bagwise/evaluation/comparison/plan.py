@@ -11,15 +11,24 @@ from bagwise.bags import Bags
 from bagwise.data import get_labels, open_source
 from bagwise.data.datasets import DATASETS
 from bagwise.errors import InputError
-from bagwise.estimators import Adjusted, BagEstimator, Ensemble, Selected, build_method, resolve_method_name
+from bagwise.estimators import (
+    Adjusted,
+    BagEstimator,
+    Ensemble,
+    Selected,
+    build_method,
+    resolve_method_name,
+    set_positive,
+)
 from bagwise.evaluation.protocol import (
     Split,
-    check_split_classes,
+    check_split_strata,
     check_splits,
     make_repeated_folds,
     make_repeated_hold_out,
     read_splits,
 )
+from bagwise.targets import Target
 
 FOLDS = 10  # default for data without its own test bags
 ADJUSTMENTS = ("temperature", "threshold")
@@ -57,6 +66,8 @@ class ComparisonPlan(NamedTuple):
         Seed of folds and methods.
     peeking : bool, default=False
         Whether networks choose their epoch on the test bags, only to show how optimistic such metrics are.
+    positive : str or None, default=None
+        The positive one of two classes; None chooses it.
     """
 
     data: str
@@ -72,6 +83,7 @@ class ComparisonPlan(NamedTuple):
     grouped: bool
     seed: int
     peeking: bool = False
+    positive: str | None = None
 
     @property
     def n_folds(self) -> int:
@@ -101,6 +113,7 @@ def make_plan(
     ensemble: int = 1,
     grouped: bool = True,
     seed: int = 0,
+    positive: str | None = None,
 ) -> ComparisonPlan:
     """Make the plan of a comparison; unknown methods and parameters are rejected here.
 
@@ -131,6 +144,8 @@ def make_plan(
         Keep the bags of a group (e.g. a patient) together.
     seed : int, default=0
         Seed of folds and methods.
+    positive : str or None, default=None
+        The positive one of two classes, to which precision, recall, F-score and thresholds refer; None chooses it.
 
     Returns
     -------
@@ -166,6 +181,7 @@ def make_plan(
         ensemble=check_whole_number("ensemble", ensemble, minimum=1),
         grouped=grouped,
         seed=check_whole_number("seed", seed, minimum=0),
+        positive=positive,
     )
     for name, parameters in named_methods.items():
         if "random_state" in parameters:
@@ -187,7 +203,7 @@ def _check_protocol(folds: int | None, repeats: int, hold_out: float | None, spl
 
 def build_estimator(plan: ComparisonPlan, name: str) -> BagEstimator:
     """Build the estimator of a method of the plan."""
-    estimator = build_method(name, **plan.methods[name])
+    estimator = set_positive(build_method(name, **plan.methods[name]), plan.positive)
     if name in plan.selection:
         estimator = Selected(estimator, plan.selection[name]).checked()
     if plan.ensemble > 1:
@@ -198,10 +214,11 @@ def build_estimator(plan: ComparisonPlan, name: str) -> BagEstimator:
 
 
 class ComparisonData(NamedTuple):
-    """The bags of a plan, their labels, and the splits."""
+    """The bags of a plan, their labels, the target, and the splits."""
 
     bags: Bags
     labels: np.ndarray
+    target: Target
     splits: list[Split]
 
 
@@ -212,34 +229,50 @@ def open_comparison_data(plan: ComparisonPlan) -> ComparisonData:
     """
     source = open_source(plan.data, **plan.options)
     has_protocol = plan.folds is not None or plan.hold_out is not None or plan.splits
-    if source.test is not None and not has_protocol:
-        data = _use_own_test_bags(plan, source.training, source.test)
-    else:
-        data = _make_splits(plan, source.training)
-    for split in data.splits:
-        check_split_classes(split, data.labels)
-    return data
-
-
-def _make_splits(plan: ComparisonPlan, bags: Bags) -> ComparisonData:
+    uses_own_test = source.test is not None and not has_protocol
+    bags = Bags.concatenate([source.training, source.test]) if uses_own_test and source.test else source.training
     labels = get_labels(bags, plan.data)
+    target = _learn_target(plan, labels)
+    strata = target.make_strata(target.encode(labels, len(bags)))
+    n_training = len(source.training)
+    splits = _use_own_test_bags(plan, bags, n_training) if uses_own_test else _make_splits(plan, bags, strata)
+    for split in splits:
+        check_split_strata(split, strata)
+    return ComparisonData(bags, labels, target, splits)
+
+
+def _learn_target(plan: ComparisonPlan, labels: np.ndarray) -> Target:
+    """Learn the target of all methods; reject the methods that cannot predict it, before anything is fitted."""
+    targets, refusals = [], {}
+    for name in plan.methods:
+        try:
+            targets.append(build_estimator(plan, name).learn_target(labels, len(labels)))
+        except InputError as error:
+            refusals[name] = error
+    if refusals and targets:
+        raise InputError(
+            f"'{plan.data}' has {targets[0].describe()}, which {', '.join(refusals)} cannot predict: "
+            f"{next(iter(refusals.values()))}; leave out these methods"
+        )
+    if refusals:
+        raise next(iter(refusals.values()))
+    return targets[0]
+
+
+def _make_splits(plan: ComparisonPlan, bags: Bags, strata: np.ndarray) -> list[Split]:
     if plan.splits:
-        splits = read_splits(bags, plan.splits, plan.grouped)
-    elif plan.hold_out is not None:
-        splits = make_repeated_hold_out(bags, labels, plan.hold_out, plan.repeats, seed=plan.seed, grouped=plan.grouped)
-    else:
-        folds = FOLDS if plan.folds is None else plan.folds
-        splits = make_repeated_folds(bags, labels, folds, plan.repeats, seed=plan.seed, grouped=plan.grouped)
-    return ComparisonData(bags, labels, splits)
+        return read_splits(bags, plan.splits, plan.grouped)
+    if plan.hold_out is not None:
+        return make_repeated_hold_out(bags, strata, plan.hold_out, plan.repeats, seed=plan.seed, grouped=plan.grouped)
+    folds = FOLDS if plan.folds is None else plan.folds
+    return make_repeated_folds(bags, strata, folds, plan.repeats, seed=plan.seed, grouped=plan.grouped)
 
 
-def _use_own_test_bags(plan: ComparisonPlan, training: Bags, test: Bags) -> ComparisonData:
+def _use_own_test_bags(plan: ComparisonPlan, bags: Bags, n_training: int) -> list[Split]:
     """Use the data's own split; repeats differ only in the seeds of the methods."""
-    bags = Bags.concatenate([training, test])
     rows = np.arange(len(bags))
     splits = [
-        Split(repeat=repeat, fold=0, training=rows[: len(training)], test=rows[len(training) :])
+        Split(repeat=repeat, fold=0, training=rows[:n_training], test=rows[n_training:])
         for repeat in range(check_whole_number("repeats", plan.repeats, minimum=1))
     ]
-    check_splits(splits, bags.groups if plan.grouped else None)
-    return ComparisonData(bags, get_labels(bags, plan.data), splits)
+    return check_splits(splits, bags.groups if plan.grouped else None)

@@ -10,9 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-from sklearn.utils import get_tags
-
 from bagwise.bags import fingerprint_bags
 from bagwise.data import resolve_data_path
 from bagwise.errors import InputError
@@ -79,7 +76,6 @@ def compare_methods(
     resolved_data, options = resolve_data_path(plan.data, plan.options)
     plan = plan._replace(data=resolved_data, options=options)
     data = open_comparison_data(plan)
-    _check_class_support(plan, data)
     _check_folder(folder)
     with lock_folder(folder):
         _write_plan(folder, plan, data)
@@ -87,17 +83,6 @@ def compare_methods(
         _run_units(folder, plan, data, workers, progress)
         write_manifest(folder, KIND, passing=list_pages(folder))
     return Comparison(folder)
-
-
-def _check_class_support(plan: ComparisonPlan, data: ComparisonData) -> None:
-    """Reject binary methods on data with more than two classes, before anything is fitted."""
-    n_classes = len(np.unique(data.labels))
-    binary = [name for name in plan.methods if not get_tags(build_estimator(plan, name)).classifier_tags.multi_class]
-    if n_classes > 2 and binary:
-        raise InputError(
-            f"'{plan.data}' has {n_classes} classes, but {', '.join(binary)} can only separate two; leave out these "
-            "methods"
-        )
 
 
 def _check_folder(folder: Path) -> None:

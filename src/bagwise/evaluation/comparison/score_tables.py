@@ -5,9 +5,8 @@ from typing import Any
 
 from bagwise.evaluation.comparison.comparison_folder import PARTS, Comparison
 from bagwise.evaluation.cross_validation import PREDICTED_PARTS, Scores
-from bagwise.targets import CLASS_METRICS, KEY_METRICS, find_best
+from bagwise.targets import KEY_METRICS, find_best
 
-SHOWN_METRICS = ("accuracy", "auc", "f_score", "log_loss")
 SHOWN_KEY_METRICS = ("auc", "average_precision", "top_1", "top_k")
 
 Row = dict[str, Any]
@@ -26,11 +25,12 @@ LATEX_ESCAPES = {
 }
 
 
-def choose_metrics(part: str) -> dict[str, str]:
+def choose_metrics(comparison: Comparison, part: str) -> dict[str, str]:
     """Return the metrics of a part that are shown in tables.
 
     Parameters
     ----------
+    comparison : Comparison
     part : {"bags", "groups", "weights", "scores"}
         See ``PARTS``.
 
@@ -40,7 +40,7 @@ def choose_metrics(part: str) -> dict[str, str]:
         Title of each metric, by name.
     """
     if part in PREDICTED_PARTS:
-        return {name: CLASS_METRICS[name].title for name in SHOWN_METRICS}
+        return {name: comparison.target.metrics[name].title for name in comparison.target.main_metrics}
     return {name: KEY_METRICS[name].title for name in SHOWN_KEY_METRICS}
 
 
@@ -110,20 +110,21 @@ def make_difference_rows(comparison: Comparison, metric: str) -> list[Row]:
     return rows
 
 
-def make_latex_table(comparison: Comparison, metrics: Sequence[str] = SHOWN_METRICS) -> str:
+def make_latex_table(comparison: Comparison, metrics: Sequence[str] = ()) -> str:
     """Make a LaTeX table of means ± corrected errors, with the best mean of each metric in bold.
 
     Parameters
     ----------
     comparison : Comparison
-    metrics : sequence of str, default=("accuracy", "auc", "f_score", "log_loss")
-        Names of metrics of bags.
+    metrics : sequence of str, default=()
+        Names of metrics of bags; empty for the main metrics of the target.
 
     Returns
     -------
     str
     """
-    titles = " & ".join(CLASS_METRICS[name].title for name in metrics)
+    metrics = metrics or comparison.target.main_metrics
+    titles = " & ".join(comparison.target.metrics[name].title for name in metrics)
     best = {name: _find_best_mean(comparison, name) for name in metrics}
     lines = [f"\\begin{{tabular}}{{l{'r' * len(metrics)}}}", r"\hline", f"method & {titles} \\\\", r"\hline"]
     for method, scores in comparison.scores.items():
@@ -135,7 +136,9 @@ def make_latex_table(comparison: Comparison, metrics: Sequence[str] = SHOWN_METR
 
 
 def _find_best_mean(comparison: Comparison, name: str) -> float | None:
-    return find_best(CLASS_METRICS[name], (scores[name].errors.mean for scores in comparison.scores.values()))
+    return find_best(
+        comparison.target.metrics[name], (scores[name].errors.mean for scores in comparison.scores.values())
+    )
 
 
 def _format_cell(mean: float | None, error: float | None, best: float | None) -> str:

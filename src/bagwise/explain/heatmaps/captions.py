@@ -1,4 +1,4 @@
-"""The caption below a map: layer, scale and class, with a colour bar and the values at its ends."""
+"""The caption below a map: layer, scale and output, with a colour bar and the values at its ends."""
 
 import textwrap
 import warnings
@@ -26,12 +26,12 @@ class Caption(NamedTuple):
     """The text below a map, and the scale of its colour bar."""
 
     layer: str  # for example "weight"
-    class_name: str | None  # None if the values belong to no class
+    output: str | None  # such as "class tumour"; None if the values belong to no output
     scaled: Scaled
 
     def __str__(self) -> str:
-        of_class = () if self.class_name is None else (f"class {self.class_name}",)
-        return ", ".join((self.layer, self.scaled.caption, *of_class))
+        of_output = () if self.output is None else (self.output,)
+        return ", ".join((self.layer, self.scaled.caption, *of_output))
 
 
 def add_caption(picture: np.ndarray, caption: Caption, colours: ColourMap) -> np.ndarray:

@@ -32,15 +32,15 @@ class MapLayer(NamedTuple):
         One value per tile.
     name : str
         Name for the caption, for example "weight".
-    class_name : str or None, default=None
-        Class that the values belong to; None if they belong to no class.
+    output : str or None, default=None
+        Output that the values belong to, such as "class tumour"; None if they belong to no output.
     signed : bool, default=False
-        Whether negative values are evidence against the class, as for contributions.
+        Whether negative values are evidence against the output, as for contributions.
     """
 
     values: np.ndarray
     name: str
-    class_name: str | None = None
+    output: str | None = None
     signed: bool = False
 
     def scale_values(self, scale: str) -> Scaled:
@@ -115,7 +115,7 @@ def render_map(background: Background, tiles: TileGrid, layer: MapLayer, style: 
     scaled, colours = layer.scale_values(style.scale), choose_colour_map(layer.signed, style.colour_map)
     heatmap = rasterise(scaled.values, tiles.positions, tiles.size, window, style.blur)
     picture = overlay_map(background.read_window(window), heatmap, colours, style.opacity, style.threshold)
-    return add_caption(picture, Caption(layer.name, layer.class_name, scaled), colours)
+    return add_caption(picture, Caption(layer.name, layer.output, scaled), colours)
 
 
 def save_picture(path: Path, pixels: np.ndarray) -> Path:

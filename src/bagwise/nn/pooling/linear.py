@@ -21,22 +21,22 @@ from bagwise.nn.pooling.additive import (
     make_rowless_terms,
     to_float64_values,
 )
-from bagwise.nn.pooling.base import Pooled, PoolingSettings, make_uniform_weights
+from bagwise.nn.pooling.base import Pooled, Pooling, PoolingSettings, make_uniform_weights
 from bagwise.nn.segments import Offsets, Rows, segment_mean, segment_sum
-from bagwise.targets import Likelihood
+from bagwise.targets import ClassLikelihood, Likelihood
 
 
 class Mean(AdditivePooling):
     """Mean pooling of embeddings, z = 1/K Σₖ hₖ (Ilse et al. 2018, eq. 6).
 
-    ``Mean.for_scores`` returns ``MeanProbability``.
+    ``Mean.for_scores`` returns ``MeanProbability`` for classes; other scores are averaged themselves.
     """
 
     title = "mean"
 
     @classmethod
-    def for_scores(cls, width: int, likelihood: Likelihood, settings: PoolingSettings) -> "MeanProbability":
-        return MeanProbability(likelihood)
+    def for_scores(cls, width: int, likelihood: Likelihood, settings: PoolingSettings) -> "Pooling":
+        return MeanProbability(likelihood) if isinstance(likelihood, ClassLikelihood) else cls()
 
     def forward(self, values: Rows, offsets: Offsets) -> Pooled:
         return Pooled(values=segment_mean(values, offsets), weights=make_uniform_weights(values, offsets))
@@ -85,13 +85,13 @@ class MeanProbability(AdditivePooling):
 
     Parameters
     ----------
-    likelihood : Likelihood
+    likelihood : ClassLikelihood
         Likelihood that converts scores to probabilities and back.
     """
 
     title = "mean"
 
-    def __init__(self, likelihood: Likelihood) -> None:
+    def __init__(self, likelihood: ClassLikelihood) -> None:
         super().__init__()
         self.likelihood = likelihood
 

@@ -31,8 +31,8 @@ export const fetchPositions = async (run, bag) => (await fetchFloats(bagUrl(run,
 export const fetchKeys = async (run, bag) => (await fetchFloats(bagUrl(run, bag, "keys"))).values;
 
 // Returns { values: unscaled, scaled: from 0 to 1, or −1 to 1 if signed, scale: { low, high, signed, caption } }.
-export async function fetchLayer(run, bag, layer, classNumber, scale) {
-  const url = (form) => bagUrl(run, bag, "layers", layer, classNumber, form);
+export async function fetchLayer(run, bag, layer, outputNumber, scale) {
+  const url = (form) => bagUrl(run, bag, "layers", layer, outputNumber, form);
   const [exact, scaled] = await Promise.all([fetchFloats(url("exact")), fetchFloats(url(scale))]);
   return { values: exact.values, scaled: scaled.values, scale: scaled.scale };
 }

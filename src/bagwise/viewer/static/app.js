@@ -17,10 +17,10 @@ import { PAPER_COLOURS } from "./raster.js";
 import { listen, set, state, stateHash } from "./state.js";
 import { selectInStrip, showStrip } from "./strip.js";
 import { initTheme } from "./theme.js";
-import { initToolbar, updateToolbar } from "./toolbar.js";
+import { initLayers, initToolbar, updateToolbar } from "./toolbar.js";
 
 const PICTURE = "/picture"; // cannot be the name of a run
-const REDRAW_ON = ["layer", "class", "scale", "colours", "from", "to", "frames"];
+const REDRAW_ON = ["layer", "output", "scale", "colours", "from", "to", "frames"];
 const table = new BagTable((name) => set({ bag: name, instance: -1 }));
 let runs, colours; // fetched once
 let run, bags, bag; // the selected run, its bags, and the selected bag
@@ -29,9 +29,10 @@ let drawing, ranking; // the current drawing, and the visible instances by value
 let opening = true; // whether a bag is being fetched; it is then drawn with the current state
 let [bagRequest, drawRequest] = [0, 0]; // counters of requests; responses to earlier requests are ignored
 
-const layerRequest = () => [bag.number, state.layer, classNumber(), state.scale];
-const shownClass = (row) => run.shown_output ?? run.classes.indexOf(row.predicted);
-const classNumber = () => run.classes.indexOf(state.class);
+const layerRequest = () => [bag.number, state.layer, outputNumber(), state.scale];
+const layerOf = (name) => run.layers.find((layer) => layer.name === name);
+const outputNumber = () => run.outputs.indexOf(state.output);
+const caption = () => layerCaption(layerOf(state.layer), run, state.output);
 const comparableRuns = () => runs.filter(({ name, test_bags: test }) => test && test === run.test_bags && name !== run.name);
 const comparedRun = () => comparableRuns().find(({ name }) => name === state.beside);
 
@@ -42,8 +43,8 @@ async function start() {
   [runs, colours] = await Promise.all([api.fetchRuns(), api.fetchColours()]);
   element("run").replaceChildren(...runs.map(({ name }) => make("option", { value: name }, name)));
   element("run").addEventListener("change", (event) => set({ run: event.target.value, instance: -1 }));
-  bindKeys(keyActions({ stepBag, stepInstance, resetZoom: () => view?.resetZoom(), classes: () => run.classes }));
-  const geojsonUrl = () => api.bagUrl(run.number, bag.number, "export", "geojson", classNumber());
+  bindKeys(keyActions({ stepBag, stepInstance, resetZoom: () => view?.resetZoom(), outputs: () => run.outputs, layers: () => run.layers }));
+  const geojsonUrl = () => api.bagUrl(run.number, bag.number, "export", "geojson", outputNumber());
   bindButtons({ stepBag, geojsonUrl, exportPng: () => attempt(savePng), copyLink: () => attempt(copyLink) });
   document.querySelector(".skip").addEventListener("click", skipToStage);
   listen((changed) => attempt(() => update(changed)));
@@ -65,11 +66,13 @@ async function update(changed) {
 async function openRun() {
   run = runs.find(({ name }) => name === state.run) ?? runs[0];
   showRun(run);
+  initLayers(run.layers);
+  if (!layerOf(state.layer)) state.layer = run.layers[0].name;
   const request = (bagRequest += 1);
   const rows = await api.fetchBags(run.number);
   if (request !== bagRequest) return;
-  bags = rows.map((row) => ({ ...row, probability: row.probabilities[shownClass(row)] }));
-  table.show(bags, run.shown_output === null ? null : run.classes[run.shown_output]);
+  bags = rows.map((row) => ({ ...row, output: row.outputs[row.shown] }));
+  table.show(bags, run);
   await openBag();
 }
 
@@ -77,7 +80,7 @@ async function openBag() {
   bag = bags.find(({ name }) => name === state.bag) ?? bags[0];
   const request = (bagRequest += 1);
   table.select(bag.name);
-  showBag(bag, run.classes[shownClass(bag)]);
+  showBag(bag, run);
   element("export-csv").href = api.bagUrl(run.number, bag.number, "export", "csv");
   opening = true;
   try {
@@ -116,25 +119,25 @@ async function openView() {
 async function draw() {
   const [request, current] = [bagRequest, (drawRequest += 1)];
   const panes = paneRuns();
-  if (!run.classes.includes(state.class)) state.class = run.classes[shownClass(bag)];
+  if (!run.outputs.includes(state.output)) state.output = run.outputs[bag.shown];
   const names = colourNames();
   if (!names.includes(state.colours)) state.colours = names[0];
   updateToolbar(toolbarOptions());
-  const [requested, caption] = [layerRequest(), layerCaption(state.layer, state.class)];
+  const [requested, title] = [layerRequest(), caption()];
   const loading = Promise.all(panes.map((each) => each && loadLayer(each.number, ...requested)));
-  const layers = await showWhileBusy(`Computing: ${caption} …`, loading);
+  const layers = await showWhileBusy(`Computing: ${title} …`, loading);
   if (request !== bagRequest || current !== drawRequest) return;
   if (layerRequest().join() !== requested.join()) return draw(); // the state changed in the meantime
   const shared = { positions, keys: state.frames ? keys : null, table: colourTable(state.colours) };
   const drawings = layers.map((layer) => layer && makeDrawing(layer, { ...shared, ...state }));
   drawing = drawings[panes.indexOf(run)];
   view.draw(drawings, panes.map((each, number) => paneTitle(each, layers[number])));
-  showLegend(caption, drawing.scale, drawing.table);
+  showLegend(title, drawing.scale, drawing.table);
   performance.mark("bag drawn");
   await new Promise(requestAnimationFrame); // show the map before sorting its tiles
   ranking = rankInstances(drawing);
   showRanking();
-  element("views").dataset.drawn = JSON.stringify([run.name, bag.name, state.layer, state.class, state.scale]);
+  element("views").dataset.drawn = JSON.stringify([run.name, bag.name, state.layer, state.output, state.scale]);
 }
 
 function showRanking() {
@@ -149,15 +152,15 @@ async function selectInstance() {
   view.select(exists ? instance : -1, positions);
   selectInStrip(instance);
   if (!exists) return showNone();
-  const caption = layerCaption(state.layer, state.class);
+  const title = caption();
   const picture = view.pictureUrl?.(instance);
-  showPreview(instance, bag.n_instances, picture, caption, drawing.values[instance], info.kind === "missing");
+  showPreview(instance, bag.n_instances, picture, title, drawing.values[instance], info.kind === "missing");
   const rank = `rank ${ranking.indexOf(instance) + 1} of ${ranking.length}`;
-  element("live").textContent = `instance ${instance}, ${caption}: ${formatNumber(drawing.values[instance])}, ${rank}`;
+  element("live").textContent = `instance ${instance}, ${title}: ${formatNumber(drawing.values[instance])}, ${rank}`;
   if (info.kind === "missing") return;
   const request = bagRequest;
   const details = await api.fetchInstance(run.number, bag.number, instance);
-  if (request === bagRequest && state.instance === instance) showInstance(instance, bag.n_instances, picture, details, run.classes);
+  if (request === bagRequest && state.instance === instance) showInstance(instance, bag.n_instances, picture, details, run);
 }
 
 // The run of each pane; null for the image only.
@@ -174,7 +177,7 @@ function paneTitle(of, layer) {
 
 // Contributions are signed, so their colour maps are diverging.
 function colourNames() {
-  return state.layer === "contribution" ? Object.keys(colours.diverging) : [...Object.keys(colours.sequential), PAPER_COLOURS];
+  return layerOf(state.layer).signed ? Object.keys(colours.diverging) : [...Object.keys(colours.sequential), PAPER_COLOURS];
 }
 
 const colourTable = (name) => colours.sequential[name] ?? colours.diverging[name] ?? PAPER_COLOURS;
@@ -183,7 +186,7 @@ function toolbarOptions() {
   const beside = [["", "none"], ...comparableRuns().map(({ name }) => [name, name])];
   if (view.placed && info.picture) beside.splice(1, 0, [PICTURE, "image only"]);
   const available = { placed: view.placed, keys: keys !== null, missing: info.kind === "missing" };
-  return { classes: run.classes, colours: colourNames(), beside, ...available };
+  return { run, colours: colourNames(), beside, ...available };
 }
 
 function stepBag(by) {
@@ -198,8 +201,7 @@ function stepInstance(by) {
 }
 
 function savePng() {
-  const caption = layerCaption(state.layer, state.class);
-  return exportPng({ name: bag.name, run: run.name, compared: Boolean(comparedRun()), view, caption, scale: drawing.scale, table: drawing.table });
+  return exportPng({ name: bag.name, run: run.name, compared: Boolean(comparedRun()), view, caption: caption(), scale: drawing.scale, table: drawing.table });
 }
 
 // Move the focus without changing the URL, which stores the state.

@@ -1,13 +1,13 @@
 // The list of test bags: a click on a column title sorts it; it is filtered by text and by outcome.
 
 import { element, make } from "./dom.js";
-import { formatProbability } from "./number_format.js";
+import { formatOutput } from "./number_format.js";
 
 const COLUMNS = [
   { name: "name", title: "Bag", of: (bag) => bag.name },
   { name: "group", title: "Group", of: (bag) => bag.group ?? "" },
   { name: "label", title: "Label", of: (bag) => bag.label },
-  { name: "probability", title: "p", label: "probability", of: (bag) => Number(bag.probability), number: true },
+  { name: "output", title: "p", of: (bag) => Number(bag.output), number: true },
   { name: "size", title: "Size", label: "number of instances", of: (bag) => bag.n_instances, number: true },
   { name: "outcome", title: "✓", label: "correct or incorrect", of: (bag) => Number(bag.correct) },
 ];
@@ -24,11 +24,14 @@ export class BagTable {
     element("bags").addEventListener("click", (event) => this.#handleClick(event));
   }
 
-  // bags: have ``probability`` as text; probabilityClass: the class of this probability, null for the predicted class
-  show(bags, probabilityClass) {
+  // bags: have ``output`` as text; run: names the outputs, and states whether a prediction is right or wrong
+  show(bags, run) {
     this.bags = bags;
-    this.columns = COLUMNS.filter(({ name }) => name !== "group" || bags.some((bag) => bag.group !== null));
-    this.probabilityClass = probabilityClass;
+    this.run = run;
+    const hidden = [bags.some((bag) => bag.group !== null) ? null : "group", run.right_or_wrong ? null : "outcome"];
+    this.columns = COLUMNS.filter(({ name }) => !hidden.includes(name));
+    element("outcome").hidden = !run.right_or_wrong;
+    if (!run.right_or_wrong) element("outcome").value = "all";
     this.draw();
   }
 
@@ -73,23 +76,23 @@ export class BagTable {
   #header({ name, title, label, number }) {
     const sorted = this.sorting.name === name;
     const direction = this.sorting.descending ? "descending" : "ascending";
-    const text = name === "probability" && this.probabilityClass !== null ? `p(${this.probabilityClass})` : title;
+    const text = name === "output" ? outputTitle(this.run, this.run.shown_output) : title;
     const arrow = sorted ? (this.sorting.descending ? " ↓" : " ↑") : "";
     const attributes = { scope: "col", class: number && "number", "aria-sort": sorted ? direction : "none" };
-    const tooltip = name === "probability" ? text : (label ?? text); // the title may be truncated on the screen
-    return make("th", attributes, make("button", { type: "button", "data-sort": name, "aria-label": label, title: tooltip }, text + arrow));
+    const tooltip = label ?? text; // the title may be truncated on the screen
+    return make("th", attributes, make("button", { type: "button", "data-sort": name, "aria-label": label ?? (name === "output" ? this.run.output_kind : undefined), title: tooltip }, text + arrow));
   }
 
   #row(bag) {
     const cells = this.columns.map((column) => this.#cell(column, bag));
-    return make("tr", { "data-bag": bag.name, class: bag.correct ? null : "incorrect" }, ...cells);
+    return make("tr", { "data-bag": bag.name, class: bag.correct === false ? "incorrect" : null }, ...cells);
   }
 
   #cell({ name, of, number }, bag) {
     if (name === "name") return make("th", { scope: "row" }, make("button", { type: "button", title: bag.name }, ...splitName(bag.name)));
     if (name === "outcome") return make("td", { class: "outcome" }, bag.correct ? "✓" : "✗", hiddenText(bag.correct ? "correct" : "incorrect"));
-    const text = name === "probability" ? formatProbability(of(bag)) : String(of(bag));
-    return make("td", { class: number ? "number" : name, title: name === "probability" ? bag.probability : text }, text);
+    const text = name === "output" ? formatOutput(bag.output, this.run.output_kind) : String(of(bag));
+    return make("td", { class: number ? "number" : name, title: name === "output" ? bag.output : text }, text);
   }
 
   #handleClick(event) {
@@ -103,6 +106,12 @@ export class BagTable {
     const row = event.target.closest("tr[data-bag]");
     if (row) this.onOpen(row.dataset.bag);
   }
+}
+
+// The name of an output in short: p(tumour), or the title of an output that is not a probability.
+export function outputTitle(run, number) {
+  if (run.output_kind !== "probability") return run.outputs[number ?? 0];
+  return number === null ? "p" : `p(${run.outputs[number]})`;
 }
 
 // Similar names often differ only at the end, so the end stays visible when a name is truncated.

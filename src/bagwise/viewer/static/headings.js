@@ -1,26 +1,27 @@
 // The headings of the run and of the bag, and the notes on the bag.
 
+import { outputTitle } from "./bag_table.js";
 import { element, make } from "./dom.js";
 import { formatCount, formatNumber } from "./number_format.js";
 
-export function showRun({ name, method, n_bags: n, metrics }) {
-  const values = Object.entries(metrics).map(
-    ([metric, value]) => `${metric === "auc" ? "AUC" : metric} ${value === null ? "n/a" : value.toFixed(3)}`,
-  );
+export function showRun({ name, method, n_bags: n, metrics, metrics_note: note }) {
+  const values = Object.entries(metrics).map(([metric, value]) => `${metric} ${value === null ? "n/a" : value.toFixed(3)}`);
   element("run").value = name;
   element("run-details").textContent = [method, `${formatCount(n)} test bags`, ...values].join("  ·  ");
+  element("run-details").title = note;
 }
 
-// label: the class whose probability is shown, to the last digit of predictions.csv
-export function showBag(bag, label) {
+// The output that is shown for the bag has all digits of predictions.csv.
+export function showBag(bag, run) {
   document.title = `${bag.name} – bagwise`;
   element("bag-name").textContent = bag.name;
   const outcome = bag.correct ? "correct" : "incorrect";
   const details = [`label ${bag.label}`, `predicted ${bag.predicted}`, `${formatCount(bag.n_instances)} instances`];
   if (bag.group !== null) details.push(`group ${bag.group}`);
-  element("bag-details").replaceChildren(make("span", { class: `badge ${outcome}` }, outcome), ` ${details.join("  ·  ")}`);
-  element("bag-probability-label").textContent = `p(${label}) =`;
-  element("bag-probability").textContent = bag.probability;
+  const badge = run.right_or_wrong ? [make("span", { class: `badge ${outcome}` }, outcome)] : [];
+  element("bag-details").replaceChildren(...badge, ` ${details.join("  ·  ")}`);
+  element("bag-output-label").textContent = `${outputTitle(run, bag.shown)} =`;
+  element("bag-output").textContent = bag.output;
 }
 
 // How reliable the weights are, and problems with the data or the picture.

@@ -1,7 +1,8 @@
 // The selected instance: its picture, its exact values, and its most unusual features.
 
+import { outputTitle } from "./bag_table.js";
 import { element, make } from "./dom.js";
-import { formatCount, formatNumber, formatProbability, formatSigned } from "./number_format.js";
+import { formatCount, formatNumber, formatOutput, formatSigned } from "./number_format.js";
 
 export function showNone() {
   element("instance").replaceChildren(
@@ -16,13 +17,13 @@ export function showPreview(instance, n, picture, caption, value, missing) {
   show(instance, n, picture, valueList([[caption, formatNumber(value)]]), make("p", { class: "small" }, status));
 }
 
-export function showInstance(instance, n, picture, info, classes) {
+export function showInstance(instance, n, picture, info, run) {
   const rows = [
     ["Weight", info.weight],
     ["Rank by weight", `${formatCount(info.rank)} of ${formatCount(n)}`],
     ...weightOverSeeds(info.weight_over_seeds),
-    ...classes.map((label, number) => [`Contribution to class ${label}`, formatSigned(info.contributions[number]), info.contributions[number]]),
-    ...classes.map((label, number) => [`p(${label}), instance alone`, formatProbability(info.probabilities[number]), info.probabilities[number]]),
+    ...run.outputs.map((title, number) => [`Contribution to ${run.output_word} ${title}`, formatSigned(info.contributions[number]), info.contributions[number]]),
+    ...run.outputs.map((title, number) => [`${outputTitle(run, number)}, instance alone`, formatOutput(info.outputs[number], run.output_kind), info.outputs[number]]),
   ];
   if (info.position) rows.push(["Position (x, y)", info.position.map((coordinate) => formatNumber(coordinate, 6)).join(", ")]);
   if (info.key !== null) rows.push(["Key instance", info.key ? "yes" : "no"]);

@@ -7,10 +7,10 @@ const MAX_CACHED_LAYERS = 12;
 const cache = new Map();
 
 // Return the values of a layer; the most recently added layers are cached.
-export async function loadLayer(run, bag, layer, classNumber, scale) {
-  const key = [run, bag, layer, layer === "weight" ? 0 : classNumber, scale].join("/");
+export async function loadLayer(run, bag, layer, outputNumber, scale) {
+  const key = [run, bag, layer, layer === "weight" ? 0 : outputNumber, scale].join("/");
   if (!cache.has(key)) {
-    cache.set(key, fetchLayer(run, bag, layer, classNumber, scale));
+    cache.set(key, fetchLayer(run, bag, layer, outputNumber, scale));
     if (cache.size > MAX_CACHED_LAYERS) cache.delete(cache.keys().next().value);
   }
   try {

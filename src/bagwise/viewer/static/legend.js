@@ -6,13 +6,8 @@ import { PAPER_COLOURS } from "./raster.js";
 
 const GREYS = Array.from({ length: 256 }, (_, step) => [step, step, step]);
 
-export function layerCaption(layer, label) {
-  const captions = {
-    weight: "Weight",
-    contribution: `Contribution to class ${label}`,
-    probability: `Probability of class ${label} (instance alone)`,
-  };
-  return captions[layer];
+export function layerCaption(layer, run, output) {
+  return layer.caption.replace("{output}", `${run.output_word} ${output}`);
 }
 
 export function showLegend(caption, scale, table) {

@@ -15,6 +15,8 @@ export function formatSigned(value) {
   return (Number(value) > 0 ? "+" : "") + formatNumber(value);
 }
 
+export const formatOutput = (text, kind) => (kind === "probability" ? formatProbability(text) : formatNumber(text));
+
 // Three decimals; 0 and 1 are shown only for exactly 0 and 1.
 export function formatProbability(text) {
   const value = Number(text);

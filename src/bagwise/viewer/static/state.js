@@ -4,7 +4,7 @@ const DEFAULTS = {
   run: "",
   bag: "",
   layer: "weight",
-  class: "",
+  output: "",
   scale: "raw",
   colours: "",
   opacity: 0.6,
@@ -14,9 +14,8 @@ const DEFAULTS = {
   frames: true, // whether key instances are framed
   instance: -1,
 };
-export const LAYERS = ["weight", "contribution", "probability"];
 export const SCALES = ["raw", "rank", "log", "paper"];
-const CHOICES = { layer: LAYERS, scale: SCALES };
+const CHOICES = { scale: SCALES };
 const listeners = [];
 
 export const state = { ...DEFAULTS, ...readHash() };

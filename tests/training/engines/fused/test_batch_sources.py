@@ -7,7 +7,7 @@ pytest.importorskip("numba")
 
 from bagwise.bags.bags import Bags
 from bagwise.nn.preprocessing import Preprocessing, fit_scaling
-from bagwise.targets.likelihoods import Bernoulli
+from bagwise.targets.class_likelihoods import Bernoulli
 from bagwise.training.batches import TrainingTask
 from bagwise.training.engines.base import TrainingProblem
 from bagwise.training.engines.fused import batch_sources

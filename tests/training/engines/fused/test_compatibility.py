@@ -12,7 +12,7 @@ from bagwise.nn.pooling.attention import Attention
 from bagwise.nn.pooling.linear import Mean
 from bagwise.nn.pooling.maximum import Max
 from bagwise.nn.preprocessing import Preprocessing, Scaling
-from bagwise.targets.likelihoods import Bernoulli
+from bagwise.targets.class_likelihoods import Bernoulli
 from bagwise.training.engines.fused.compatibility import UnsupportedModelError, decompose_model
 from contexts import AddedMean
 from fused_problems import problem

@@ -14,7 +14,7 @@ pytest.importorskip("numba")
 from bagwise.bags.bags import Bags
 from bagwise.data.datasets.registry import load_dataset
 from bagwise.errors import InputError
-from bagwise.estimators.network import BagClassifier
+from bagwise.estimators.bag_classifier import BagClassifier
 from bagwise.nn.augmentation import Augmentation
 from bagwise.nn.dropout import Dropout
 from bagwise.nn.encoders import mlp

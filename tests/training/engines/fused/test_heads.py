@@ -6,7 +6,8 @@ pytest.importorskip("numba")
 
 from numba import njit
 
-from bagwise.targets.likelihoods import Bernoulli, Categorical, Supervised
+from bagwise.targets.class_likelihoods import Bernoulli, Categorical
+from bagwise.targets.likelihoods import Supervised
 from bagwise.training.engines.fused.heads import evaluate_scores
 from fused_problems import CLASSES, get_batch_tensors, problem, run_module, run_one_step
 

@@ -6,12 +6,14 @@ checkpoints, validation and saving do not depend on the engine.
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from torch import nn, optim
 
 from bagwise.nn import get_augmented_shape, get_encoder_shape
+from bagwise.targets import Supervised
 from bagwise.training.engines.base import BatchSums, DivergedError, Engine, TrainingProblem
 from bagwise.training.engines.fused.attention import attention_backward, compute_instance_weights
 from bagwise.training.engines.fused.batch_sources import PreparedBatches, SampledBatches
@@ -62,7 +64,7 @@ class FusedEngine(Engine):
 
     def __init__(self, problem: TrainingProblem) -> None:
         model, bags, self.optimizer = problem.model, problem.task.bags, problem.optimizer
-        parts = decompose_model(model, problem.likelihood)
+        parts, problem = decompose_model(model, problem.likelihood), _order_classes(problem)
         is_sampled = parts.augmentations or problem.most_instances is not None
         self.source = SampledBatches(problem, parts) if is_sampled else PreparedBatches(problem, parts)
         shape = get_augmented_shape(nn.Sequential(*parts.augmentations), bags.instance_shape)
@@ -128,6 +130,13 @@ class FusedEngine(Engine):
     def _make_workspace(self, n_rows: int, n_bags: int) -> Workspace:
         dtype = self.parameters.buffer.weights.dtype
         return make_workspace(self.layout.tables, self.n_features, n_rows, n_bags, self.layout.size, dtype)
+
+
+def _order_classes(problem: TrainingProblem) -> TrainingProblem:
+    """Number the classes as the kernels do: the positive one of two is the last."""
+    likelihood: Any = problem.likelihood
+    each: Any = likelihood.each if isinstance(likelihood, Supervised) else likelihood
+    return replace(problem, task=problem.task._replace(targets=each.order_targets(problem.task.targets)))
 
 
 def get_optimizer_settings(optimizer: optim.Optimizer, learning_rate: float) -> OptimizerSettings:
