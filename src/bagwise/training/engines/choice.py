@@ -26,13 +26,14 @@ from bagwise.training.settings import TrainingSettings
 
 ENGINES = ("auto", "torch", "fused")
 
-COMPILATION_NOTE = "the first use compiles it, which takes about half a minute"
+COMPILATION_NOTE = "the first use compiles it, which takes about ten seconds"
 INSTALL_COMMAND = "pip install 'bagwise[fast]'"
 
-# The torch engine performs this many steps in the half minute that the first compilation of the kernels takes. Steps
-# with images are slower, and compiled kernels are cached, so the compilation pays off with fewer steps.
-MIN_STEPS = 5000
-MIN_STEPS_WITH_IMAGES = 1000
+# The first compilation of the kernels takes as long as several thousand steps of the torch engine, or several hundred
+# steps with images. Compiled kernels are cached, so the compilation pays off over a few trainings of this many steps.
+# The cache itself is not considered: the choice must depend on the data and the model only.
+MIN_STEPS = 2500
+MIN_STEPS_WITH_IMAGES = 500
 MAX_BATCH_ROWS = 256  # with larger batches the matrix products of torch are as fast; its convolutions are always slower
 MAX_VALUES = 1 << 26  # maximum size of the prepared instances, which the fused engine keeps in memory: 256 MB
 MAX_BAG_ROWS = 1 << 14  # the fused engine stores all embeddings of a bag; torch processes larger bags in pieces

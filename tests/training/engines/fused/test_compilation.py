@@ -9,7 +9,9 @@ import pytest
 
 pytest.importorskip("numba")
 
+from llvmlite.binding import Linkage
 from numba import njit
+from numba.core.codegen import JITCodeLibrary
 from numba.core.dispatcher import Dispatcher
 
 from bagwise.training.engines import fused
@@ -69,22 +71,67 @@ def test_hash_kernel_sources_changes_with_any_file_of_the_folder(monkeypatch, tm
     assert compilation.hash_kernel_sources() != before
 
 
-def iterate_kernels():
-    for entry in pkgutil.iter_modules(fused.__path__):
-        module = importlib.import_module(f"{fused.__name__}.{entry.name}")
-        for name, value in vars(module).items():
-            if isinstance(value, Dispatcher):
-                yield name, value.targetoptions
+@compilation.compile_kernel
+def double(value):
+    return 2.0 * value
 
 
-def test_kernels_except_the_entry_point_are_inlined():
-    """Without inlining, the machine code of a kernel differs between compilation and loading from the cache."""
-    kernels = list(iterate_kernels())
+@compilation.compile_kernel
+def add_doubled(total, value):
+    return total + double(value)
+
+
+def compile_uncached(function):
+    """Compile an entry point whose machine code is not stored, so that every run of the test compiles it."""
+    return njit(function, **compilation.ENTRY_OPTIONS | {"cache": False})
+
+
+def test_compile_kernel_compiles_no_machine_code_of_an_inner_kernel():
+    """Only entry points are optimized and compiled, with all kernels that they call."""
+
+    @compile_uncached
+    def sum_doubled(values):
+        total = 0.0
+        for value in values:
+            total = add_doubled(total, value)
+        return total
+
+    assert sum_doubled(np.arange(3.0)) == 6.0
+    for kernel in (double, add_doubled):
+        for overload in kernel.overloads.values():
+            assert overload.library.get_pointer_to_function(overload.fndesc.llvm_func_name) == 0
+        assert kernel.overloads
+
+
+def test_compile_entry_point_makes_inner_kernels_private(monkeypatch):
+    """A process that compiled a kernel and one that loaded it from the cache must run the same machine code."""
+    linkages = {}
+
+    def record_linkages(library):
+        functions = (function for function in library._final_module.functions if not function.is_declaration)
+        linkages.update({function.name: function.linkage for function in functions})
+
+    @compile_uncached
+    def double_first(values):
+        return double(values[0])
+
+    monkeypatch.setattr(JITCodeLibrary, "_optimize_final_module", record_linkages)
+    assert double_first(np.array([1.5, 2.0])) == 3.0
+    exported = {name for name, linkage in linkages.items() if linkage != Linkage.private}
+    assert len(linkages) > len(exported)
+    assert not [name for name in exported if "double_first" not in name]
+
+
+def test_every_kernel_but_the_entry_point_is_an_inner_kernel():
+    kernels = [
+        (name, value)
+        for entry in pkgutil.iter_modules(fused.__path__)
+        for name, value in vars(importlib.import_module(f"{fused.__name__}.{entry.name}")).items()
+        if isinstance(value, Dispatcher)
+    ]
     assert len(kernels) > 50
-    separate = {
-        name for name, options in kernels if not options.get("forceinline") and options.get("inline") != "always"
-    }
-    assert separate == {"run_steps"}
+    inner = compilation.INNER_OPTIONS["pipeline_class"]
+    assert {name for name, kernel in kernels if kernel._compiler.pipeline_class is not inner} == {"run_steps"}
 
 
 @pytest.mark.full

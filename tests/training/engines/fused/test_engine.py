@@ -40,7 +40,7 @@ from fused_problems import (
     run_module,
 )
 
-LONG = pytest.mark.full  # convolutions in float32 take half a minute to compile
+LONG = pytest.mark.full  # convolutions in float32 are slow to compile
 LEARNING_RATES = {"sgd": 0.01, "nesterov": 0.005, "adam": 0.01}
 PLAIN_SGD = {"optimizer": "sgd", "momentum": 0.0, "weight_decay": 0.0}
 

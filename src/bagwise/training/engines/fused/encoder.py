@@ -5,14 +5,11 @@ arguments determine which code is compiled: tables without convolutions contain 
 convolution kernels are not compiled for models without images.
 """
 
-from typing import Any
-
 from numba import types
 from numba.extending import overload
 
 from bagwise.training.engines.fused.compilation import (
-    INTERNAL_OPTIONS,
-    KERNEL_OPTIONS,
+    INNER_OPTIONS,
     as_python_function,
     compile_kernel,
     view_block,
@@ -37,7 +34,6 @@ from bagwise.training.engines.fused.model_tables import BIAS, INPUTS, OUTPUTS, W
 from bagwise.training.engines.fused.optimizers import update_slice
 
 NO_CONVOLUTIONS = types.Tuple(())
-OVERLOAD_OPTIONS: Any = {**KERNEL_OPTIONS, **INTERNAL_OPTIONS}
 
 
 @compile_kernel
@@ -106,7 +102,7 @@ def first_block_forward(conv, tables, workspace, n_rows, weights):
     raise NotImplementedError
 
 
-@overload(first_block_forward, jit_options=OVERLOAD_OPTIONS)
+@overload(first_block_forward, jit_options=INNER_OPTIONS)  # type: ignore[arg-type]
 def _choose_forward(conv, tables, workspace, n_rows, weights):
     return as_python_function(_features_forward if conv == NO_CONVOLUTIONS else _images_forward)
 
@@ -164,7 +160,7 @@ def first_block_backward(conv, tables, workspace, n_rows, gradients, parameters,
     raise NotImplementedError
 
 
-@overload(first_block_backward, jit_options=OVERLOAD_OPTIONS)
+@overload(first_block_backward, jit_options=INNER_OPTIONS)  # type: ignore[arg-type]
 def _choose_backward(conv, tables, workspace, n_rows, gradients, parameters, rule):
     return as_python_function(_features_backward if conv == NO_CONVOLUTIONS else _images_backward)
 

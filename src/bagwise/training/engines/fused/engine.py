@@ -151,7 +151,9 @@ def get_optimizer_settings(optimizer: optim.Optimizer, learning_rate: float) -> 
         optimizer=code,
         learning_rate=learning_rate,
         momentum=momentum,
+        momentum_complement=1.0 - momentum,
         second_momentum=second_momentum,
+        second_complement=1.0 - second_momentum,
         epsilon=epsilon,
         weight_decay=float(group["weight_decay"]),
     )

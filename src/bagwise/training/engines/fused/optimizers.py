@@ -22,7 +22,9 @@ class OptimizerSettings(NamedTuple):
     optimizer: int  # SGD, NESTEROV or ADAM
     learning_rate: float
     momentum: float  # β₁ of Adam
+    momentum_complement: float  # 1 − β₁
     second_momentum: float  # β₂ of Adam
+    second_complement: float  # 1 − β₂, stored because LLVM may change β₂ v + (1 − β₂) g² into g² + β₂ (v − g²)
     epsilon: float
     weight_decay: float
 
@@ -46,8 +48,9 @@ def make_update_rule(settings, step, dtype):
     """Return the factors of one step; step numbers start at 1."""
     learning_rate, second_scale = settings.learning_rate, 1.0
     if settings.optimizer == ADAM:
-        learning_rate = settings.learning_rate / (1.0 - settings.momentum**step)
-        second_scale = 1.0 / np.sqrt(1.0 - settings.second_momentum**step)
+        power = np.float64(step)  # powers of floats are rounded as in torch, and 1 − β₂ᵗ amplifies their error
+        learning_rate = settings.learning_rate / (1.0 - settings.momentum**power)
+        second_scale = 1.0 / np.sqrt(1.0 - settings.second_momentum**power)
     return UpdateRule(
         optimizer=settings.optimizer,
         learning_rate=dtype(learning_rate),
@@ -56,8 +59,8 @@ def make_update_rule(settings, step, dtype):
         momentum=dtype(settings.momentum),
         second_momentum=dtype(settings.second_momentum),
         epsilon=dtype(settings.epsilon),
-        momentum_complement=dtype(1.0 - settings.momentum),
-        second_complement=dtype(1.0 - settings.second_momentum),
+        momentum_complement=dtype(settings.momentum_complement),
+        second_complement=dtype(settings.second_complement),
     )
 
 
