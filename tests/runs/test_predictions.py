@@ -43,6 +43,29 @@ def test_make_prediction_rows_leaves_out_missing_labels_and_groups():
     assert list(rows[0]) == ["bag", "status", "n_instances", "predicted", "probability 0", "probability 1"]
 
 
+def test_make_prediction_rows_marks_outputs_that_are_not_finite_as_failed():
+    probabilities = np.array([[np.nan, np.nan], [0.1, 0.9]])
+    failed, predicted = make_prediction_rows(TARGET, BAGS, probabilities, None)
+    assert failed.keys() == predicted.keys()
+    assert (failed["bag"], failed["status"], failed["predicted"], failed["probability yes"]) == ("a", "failed", "", "")
+    assert failed["reason"] == "probability no is nan; probability yes is nan"
+    assert (predicted["status"], predicted["predicted"], predicted["reason"]) == ("predicted", "yes", "")
+
+
+def test_make_group_rows_has_no_prediction_for_a_group_with_a_failed_bag():
+    outputs = np.array([[0.5, 0.5], [np.inf, 0.9], [0.2, 0.8]])
+    rows = make_group_rows(TARGET, group_predictions(None, outputs, np.array(["p", "p", "q"])))
+    assert [(row["group"], row["predicted"], row["reason"]) for row in rows] == [
+        ("p", "", "probability no is inf"),
+        ("q", "yes", ""),
+    ]
+
+
+def test_make_weight_rows_leaves_out_bags_whose_weights_are_not_finite():
+    rows = list(make_weight_rows(BAGS, np.array([np.nan, 0.25, 0.75])))
+    assert [(row["bag"], row["weight"]) for row in rows] == [("b", "0.25"), ("b", "0.75")]
+
+
 def test_make_empty_rows_has_no_probabilities():
     assert make_empty_rows(["a"]) == [{"bag": "a", "status": "empty", "n_instances": 0}]
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bagwise.errors import InputError
-from bagwise.targets.classes import ClassTarget, check_labels
+from bagwise.targets.classes import ClassTarget, check_labels, weigh_classes
 
 WORDS = np.array(["no", "yes"])
 
@@ -94,3 +94,15 @@ def test_weigh_bags_accepts_factors_and_rejects_other_values_by_name():
     for wrong in ("heavy", 3):
         with pytest.raises(InputError, match=r"class_weight: .*; it must be None, 'balanced', or a dict"):
             target.weigh_bags(targets, wrong, targets)
+
+
+@pytest.mark.parametrize("weight", [-1.0, np.nan, np.inf])
+def test_weigh_classes_rejects_a_negative_or_non_finite_weight_and_names_its_class(weight):
+    with pytest.raises(InputError, match=rf"the class_weight of 'yes' is {weight:g}; it must be a finite number"):
+        weigh_classes({"yes": weight}, np.array(["no", "yes"]), np.array(["no", "yes"]))
+
+
+def test_weigh_classes_rejects_weights_that_are_all_zero():
+    with pytest.raises(InputError, match="class_weight is 0 for every class"):
+        weigh_classes({"no": 0, "yes": 0}, np.array(["no", "yes"]), np.array(["no", "yes"]))
+    assert weigh_classes({"no": 0}, np.array(["no", "yes"]), np.array(["no", "yes"])).tolist() == [0, 1]

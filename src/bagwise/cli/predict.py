@@ -16,6 +16,7 @@ from bagwise.io import check_writable
 AnyModel = Annotated[
     Path, typer.Argument(metavar="RUN", help="Folder of a run, of an exported model, or of a saved model.")
 ]
+FAILED = 1  # exit code if a bag has no prediction
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")]
 
 
@@ -78,7 +79,7 @@ def predict(
 ) -> None:
     """Predict the label of every bag of DATA.
 
-    The weights of the instances are computed as well.
+    The weights of the instances are computed as well. The exit code is 1 if a prediction is not a finite number.
     """
     check_requirements(data)
     from bagwise.data import open_source
@@ -100,7 +101,8 @@ def predict(
     outputs, instance_weights = model.predict_with_weights(bags)
     rows = make_prediction_rows(model.target_, bags, outputs, bags.labels, model.decision_threshold)
     write_csv(out, chain(rows, make_empty_rows(source.set_aside)))
-    output.print_written(out, f"predictions for {len(bags)} bags")
+    failures = model.target_.find_failures(outputs)
+    output.print_written(out, f"predictions for {len(bags) - len(failures)} bags")
     output.print_empty_bags(source.set_aside)
     if groups is not None and bags.groups is not None:
         grouped = group_predictions(None, outputs, bags.groups)
@@ -116,5 +118,14 @@ def predict(
             "groups": None if groups is None else str(groups),
             "n_bags": len(bags),
             "empty": list(source.set_aside),
+            "failed": [bags.name(bag) for bag in failures],
         }
     )
+    if failures:
+        bag, reason = next(iter(failures.items()))
+        message = (
+            f"bagwise: {len(failures)} of {len(bags)} bags have no finite prediction, such as {bags.name(bag)} "
+            f"({reason}); their status in {out} is failed. Look for extreme values in their instances"
+        )
+        typer.echo(message, err=True)
+        raise typer.Exit(FAILED)

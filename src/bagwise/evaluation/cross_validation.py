@@ -15,7 +15,7 @@ from sklearn.base import clone
 
 from bagwise.bags import Bags
 from bagwise.estimators import BagEstimator
-from bagwise.evaluation.evaluation import evaluate_key_instances, group_predictions
+from bagwise.evaluation.evaluation import check_outputs, evaluate_key_instances, group_predictions
 from bagwise.evaluation.instance_metrics import measure_concentration
 from bagwise.evaluation.intervals import (
     StandardErrors,
@@ -70,6 +70,7 @@ def evaluate_split(
         model.fit(bags[split.training], labels[split.training], **validation)
         fitted = time.perf_counter()
         outputs, weights = model.predict_with_weights(test)
+        check_outputs(target, outputs, test)
         instances = {} if test.view("instance_labels") is None else evaluate_key_instances(model, test, weights)
     predictions = _collect_predictions(target, targets[split.test], outputs, test.groups)
     return {

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bagwise.bags import Bags
+from bagwise.bags import Bags, name_bag
+from bagwise.errors import InputError
 from bagwise.estimators import BagEstimator, BagsLike, as_bags
 from bagwise.evaluation.instance_metrics import compute_instance_metrics
 from bagwise.evaluation.intervals import bootstrap_intervals
@@ -55,12 +56,13 @@ def evaluate(estimator: BagEstimator, bags: BagsLike, y: npt.ArrayLike) -> Evalu
     Raises
     ------
     InputError
-        If a label is unknown to the estimator.
+        If a label is unknown to the estimator, or an output is not finite.
     """
     bags = as_bags(bags)
     target, threshold = estimator.target_, estimator.decision_threshold
     targets = target.encode(y, len(bags))
     outputs, weights = estimator.predict_with_weights(bags)
+    check_outputs(target, outputs, bags)
     metrics: dict[str, Any] = {
         "n_bags": bags.n_bags,
         "n_instances": bags.n_instances,
@@ -72,6 +74,18 @@ def evaluate(estimator: BagEstimator, bags: BagsLike, y: npt.ArrayLike) -> Evalu
     if bags.view("instance_labels") is not None:
         metrics["instances"] = evaluate_key_instances(estimator, bags, weights)
     return Evaluation(outputs, weights, metrics)
+
+
+def check_outputs(target: Target, outputs: np.ndarray, bags: Bags) -> None:
+    """Reject outputs that are not finite, of which no metric can be computed; the message names the bags."""
+    failures = target.find_failures(outputs)
+    if failures:
+        bag, reason = next(iter(failures.items()))
+        more = f" (and {len(failures) - 1} more bags)" if len(failures) > 1 else ""
+        raise InputError(
+            f"the model has no finite prediction for {name_bag(bags.names, bag)}{more}: {reason}; look for extreme "
+            "values in its instances, standardise the features, or train with a smaller learning rate"
+        )
 
 
 def _compute_metrics_with_intervals(

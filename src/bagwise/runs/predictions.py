@@ -12,7 +12,7 @@ from bagwise.targets import DEFAULT_THRESHOLD, Target
 
 Row = dict[str, Any]
 
-PREDICTED, EMPTY = "predicted", "empty"  # values of the column "status"
+PREDICTED, FAILED, EMPTY = "predicted", "failed", "empty"  # values of the column "status"
 
 
 def make_prediction_rows(
@@ -23,6 +23,9 @@ def make_prediction_rows(
     threshold: float = DEFAULT_THRESHOLD,
 ) -> Iterator[Row]:
     """Make one row per bag: name, status, size, group, label, predicted value and outputs.
+
+    A bag with an output that is not finite has the status "failed" and no prediction; then every row has the column
+    reason.
 
     Parameters
     ----------
@@ -41,15 +44,16 @@ def make_prediction_rows(
     ------
     dict
     """
-    predicted = target.decode(target.decide(outputs, threshold))
+    failures = target.find_failures(outputs)
+    predicted = target.decode(target.decide(np.nan_to_num(outputs), threshold))
     for bag, size in enumerate(bags.sizes):
-        row: Row = {"bag": bags.name(bag), "status": PREDICTED, "n_instances": int(size)}
+        status = FAILED if bag in failures else PREDICTED
+        row: Row = {"bag": bags.name(bag), "status": status, "n_instances": int(size)}
         if bags.groups is not None:
             row["group"] = bags.groups[bag]
         if labels is not None:
             row["label"] = labels[bag]
-        row["predicted"] = predicted[bag]
-        yield row | _make_output_columns(target, outputs[bag])
+        yield row | _make_output_columns(target, predicted[bag], outputs[bag], bag, failures)
 
 
 def make_empty_rows(names: Sequence[str]) -> list[Row]:
@@ -70,6 +74,8 @@ def make_empty_rows(names: Sequence[str]) -> list[Row]:
 def make_group_rows(target: Target, grouped: GroupPredictions, threshold: float = DEFAULT_THRESHOLD) -> list[Row]:
     """Make one row per group (e.g. patient): number of bags, label, predicted value and mean outputs.
 
+    A group with a bag that failed has no prediction, but a reason.
+
     Parameters
     ----------
     target : Target
@@ -83,24 +89,32 @@ def make_group_rows(target: Target, grouped: GroupPredictions, threshold: float 
     -------
     list of dict
     """
-    predicted = target.decode(target.decide(grouped.outputs, threshold))
+    failures = target.find_failures(grouped.outputs)
+    predicted = target.decode(target.decide(np.nan_to_num(grouped.outputs), threshold))
     rows = []
     for group, name in enumerate(grouped.names):
         row: Row = {"group": name, "n_bags": int(grouped.n_bags[group])}
         if grouped.targets is not None:
             row["label"] = target.decode(grouped.targets[group])
-        row["predicted"] = predicted[group]
-        rows.append(row | _make_output_columns(target, grouped.outputs[group]))
+        rows.append(row | _make_output_columns(target, predicted[group], grouped.outputs[group], group, failures))
     return rows
 
 
-def _make_output_columns(target: Target, outputs: np.ndarray) -> Row:
-    """Make one column per output; ``repr`` keeps full precision."""
-    return {output.name: repr(float(value)) for output, value in zip(target.outputs, outputs, strict=True)}
+def _make_output_columns(
+    target: Target, predicted: Any, outputs: np.ndarray, row: int, failures: dict[int, str]
+) -> Row:
+    """Make the predicted value and one column per output, empty if the row failed; ``repr`` keeps full precision."""
+    columns: Row = {"predicted": predicted}
+    columns |= {output.name: repr(float(value)) for output, value in zip(target.outputs, outputs, strict=True)}
+    if row in failures:
+        columns = dict.fromkeys(columns, "")
+    return columns | ({"reason": failures.get(row, "")} if failures else {})
 
 
 def make_weight_rows(bags: Bags, weights: np.ndarray) -> Iterator[Row]:
     """Make one row per instance: bag, index within the bag, position if known, and weight.
+
+    Bags with a weight that is not finite are left out; their predictions have failed.
 
     Parameters
     ----------
@@ -116,6 +130,8 @@ def make_weight_rows(bags: Bags, weights: np.ndarray) -> Iterator[Row]:
     positions = bags.view("positions")
     for bag, (start, end) in enumerate(pairwise(bags.offsets.tolist())):
         corners = None if positions is None else positions.read_bag(bag).tolist()
+        if not np.isfinite(weights[start:end]).all():
+            continue
         for index, weight in enumerate(weights[start:end]):
             row: Row = {"bag": bags.name(bag), "instance": index}
             if corners is not None:

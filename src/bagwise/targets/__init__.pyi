@@ -36,11 +36,12 @@ __all__ = [
     "register_target",
     "restore_target",
     "save_target",
+    "weigh_classes",
 ]
 
 from .base import Target
 from .class_likelihoods import MIN_PROBABILITY, Bernoulli, Categorical, ClassLikelihood, clip_log, make_likelihood
-from .classes import ClassTarget
+from .classes import ClassTarget, weigh_classes
 from .curves import (
     CalibrationBins,
     PrecisionRecallPoints,

@@ -8,6 +8,7 @@ class in increasing order, unless the two names have an obvious positive one (ac
 is chosen. With more classes, these metrics are the mean over classes.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -140,12 +141,7 @@ class ClassTarget(Target):
         return self.decode(targets)
 
     def weigh_bags(self, targets: np.ndarray, class_weight: Any, training: np.ndarray) -> np.ndarray:
-        try:
-            weights = compute_class_weight(class_weight, classes=self.classes, y=self.decode(training))
-        except (TypeError, ValueError) as error:
-            raise InputError(
-                f"class_weight: {error}; it must be None, 'balanced', or a dict with a factor for each class"
-            ) from None
+        weights = weigh_classes(class_weight, self.classes, self.decode(training))
         return weights.astype(np.float32)[targets]
 
     def get_key_scores(self, scores: np.ndarray) -> np.ndarray | None:
@@ -224,3 +220,44 @@ def check_labels(y: npt.ArrayLike, n_bags: int) -> np.ndarray:
     if len(labels) != n_bags:
         raise InputError(f"y has {len(labels)} labels for {n_bags} bags; pass one label per bag, in the same order")
     return labels
+
+
+def weigh_classes(class_weight: Any, classes: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Compute the weight of each class.
+
+    Parameters
+    ----------
+    class_weight : "balanced", dict or None
+        Weights by class label; "balanced" is inversely proportional to the number of bags; None is one for all.
+    classes : ndarray of shape (n_classes,)
+        The class labels.
+    y : ndarray of shape (n_bags,)
+        Labels of the training bags.
+
+    Returns
+    -------
+    ndarray of shape (n_classes,)
+        Finite weights of at least 0, not all of them 0.
+
+    Raises
+    ------
+    InputError
+        If ``class_weight`` is of another type, a weight is negative or not finite, or all are 0.
+
+    Examples
+    --------
+    >>> weigh_classes({"yes": 3}, np.array(["no", "yes"]), np.array(["no", "yes"]))
+    array([1., 3.])
+    """
+    try:
+        weights = compute_class_weight(class_weight, classes=classes, y=y).astype(float)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"class_weight: {error}; it must be None, 'balanced', or a dict with a factor for each class"
+        ) from None
+    for label, weight in zip(classes.tolist(), weights.tolist(), strict=True):
+        if not 0 <= weight < math.inf:
+            raise InputError(f"the class_weight of {label!r} is {weight:g}; it must be a finite number of at least 0")
+    if not weights.any():
+        raise InputError("class_weight is 0 for every class, so nothing can be learned; give at least one class more")
+    return weights

@@ -119,9 +119,8 @@ def describe_instance(
 
 def compute_feature_statistics(instances: np.ndarray | RowView) -> FeatureStatistics:
     """Compute the mean and standard deviation of every feature from at most ``MAX_ROWS`` evenly spaced instances."""
-    rows = instances
-    if len(instances) > MAX_ROWS:
-        rows = instances[np.linspace(0, len(instances) - 1, MAX_ROWS).astype(int)]
+    is_large = len(instances) > MAX_ROWS
+    rows = instances[np.linspace(0, len(instances) - 1, MAX_ROWS).astype(int) if is_large else slice(None)]
     values = np.asarray(rows, dtype=np.float64).reshape(len(rows), -1)
     return FeatureStatistics(values.mean(axis=0), values.std(axis=0))
 

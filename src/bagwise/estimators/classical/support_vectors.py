@@ -13,15 +13,14 @@ from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import compute_class_weight
 
 from bagwise.arguments import check_real_number, check_whole_number
 from bagwise.bags import Bags
-from bagwise.errors import InputError
 from bagwise.estimators.classical.alternation import LatentVariables, minimize_alternately
 from bagwise.estimators.classical.base import FittedState
 from bagwise.estimators.classical.hyperplanes import ExactSpace, KernelExpansion, NystromSpace, Space, build_kernel
 from bagwise.nn import Purpose, make_generator, segment_expand, segment_max, segment_sum
+from bagwise.targets import weigh_classes
 from bagwise.training import array_to_tensor
 
 TIE = 1e-10  # relative difference below which scores are considered equal
@@ -78,12 +77,7 @@ def compute_costs(C: Any, class_weight: Any, classes: np.ndarray, positive: np.n
     array([6., 2.])
     """
     cost, targets = check_real_number("C", C, above=0), positive.astype(int)
-    try:
-        factors = compute_class_weight(class_weight, classes=classes, y=classes[targets])
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            f"class_weight: {error}; it must be None, 'balanced', or a dict with a factor for each class"
-        ) from None
+    factors = weigh_classes(class_weight, classes, classes[targets])
     for label, factor in zip(classes, factors, strict=True):
         check_real_number(f"the class_weight of {label}", factor, above=0)
     return cost * factors[targets]
