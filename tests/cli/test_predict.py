@@ -51,17 +51,15 @@ def test_predict_marks_bags_without_a_finite_prediction_and_exits_with_1(folder)
     instances = bags.instances.astype(np.float64)
     instances[bags.offsets[1]] = 1e300  # infinite in the float32 of the network
     save_bags(bags.replace(instances=instances), folder / "extreme")
-    result = bagwise(
-        "predict", "run", "extreme", "--out", "extreme.csv", "--weights", "extreme-weights.csv", cwd=folder
-    )
+    result = bagwise("predict", "run", "extreme", "--out", "x2.csv", "--weights", "w2.csv", cwd=folder)
     assert result.returncode == 1
     name = bags.name(1)
     assert f"1 of 3 bags have no finite prediction, such as {name} (probability 0 is nan" in result.stderr
-    with (folder / "x.csv").open() as stream:
+    with (folder / "x2.csv").open() as stream:
         rows = list(csv.DictReader(stream))
     assert [row["status"] for row in rows] == ["predicted", "failed", "predicted"]
     assert rows[1]["predicted"] == rows[1]["probability 1"] == ""
-    with (folder / "extreme-weights.csv").open() as stream:
+    with (folder / "w2.csv").open() as stream:
         assert name not in {row["bag"] for row in csv.DictReader(stream)}
     assert f"no finite prediction for bag '{name}'" in run_rejected("evaluate", "run", "extreme", cwd=folder)
 
