@@ -121,3 +121,36 @@ def test_only_bag_model_calls_its_encoder():
         calls = [node.func for node in ast.walk(parse(module)) if isinstance(node, ast.Call)]
         called = {function.attr for function in calls if isinstance(function, ast.Attribute)}
         assert ("encoder" in called) == (module == Path("nn/bag_model.py")), module
+
+
+CLASS_NAMES = {"n_classes", "is_binary", "two_classes", "ClassTarget", "make_likelihood", "CLASS_METRICS"}
+CLASS_TEXTS = r"n_classes|is_binary|two_classes|length === 2|[Cc]lasses\.length|classes ?\| ?length"
+MAY_COUNT_CLASSES = {
+    "runs/adopted_weights.py": "foreign weights have no target, so one is made",
+    "nn/pooling/probability.py": "number of learned thresholds of noisy-and",
+    "figures/prediction_plots.py": "rows of a confusion matrix",
+    "paper/reproduction_page.py": "the tables of the paper are about classes",
+    "bags/splitting.py": "number of strata",
+    "data/formats/matlab.py": "length of a column of the file",
+}
+
+
+def counts_classes(node: ast.AST) -> bool:
+    names = {getattr(node, "id", None), getattr(node, "attr", None), getattr(node, "arg", None)}
+    is_length = isinstance(node, ast.Call) and getattr(node.func, "id", "") == "len"
+    counted = node.args[0] if is_length else None
+    return bool(names & CLASS_NAMES) or getattr(counted, "attr", getattr(counted, "id", "")) in {"classes", "classes_"}
+
+
+def test_only_targets_count_classes():
+    """All other code asks the target, so that a new kind of target touches no other file."""
+    found = {str(module) for module in MODULES if any(map(counts_classes, ast.walk(parse(module))))}
+    assert {name for name in found if not name.startswith("targets/")} == set(MAY_COUNT_CLASSES)
+
+
+def test_pages_do_not_count_classes():
+    pages = [
+        path for suffix in ("js", "j2", "html") for path in SOURCE.rglob(f"*.{suffix}") if "vendor" not in path.parts
+    ]
+    assert pages
+    assert [str(path) for path in pages if re.search(CLASS_TEXTS, path.read_text(encoding="utf-8"))] == []

@@ -143,7 +143,7 @@ def test_train_records_the_kind_of_target(folder, tmp_path):
 def test_target_is_refused_by_what_it_cannot_be_used_for():
     with pytest.raises(InputError, match=r"target .count. is unknown; .*counts"):
         BagClassifier(target="count").fit(NEEDLES, COUNTS)
-    with pytest.raises(InputError, match="a target of the kind .counts. has no positive class"):
+    with pytest.raises(InputError, match=r"a target of the kind .counts. has no positive class"):
         BagClassifier(target="counts", positive=1).fit(NEEDLES, COUNTS)
     with pytest.raises(InputError, match="a temperature calibrates probabilities, but y has counts"):
         BagClassifier(target="counts", temperature=True, validation=0.2).fit(NEEDLES, COUNTS)

@@ -24,8 +24,9 @@ def decide_classes(
 ) -> np.ndarray:
     """Predict the class of each bag.
 
-    At the default threshold, the most probable class is predicted, or the first of equally probable classes. At any
-    other threshold, the positive class is predicted if its probability is greater than the threshold.
+    At the default threshold, the most probable class is predicted; of equally probable ones the first, or with two
+    classes the one that is not positive. At any other threshold, the positive class is predicted if its probability is
+    greater than the threshold.
 
     Parameters
     ----------
@@ -46,11 +47,11 @@ def decide_classes(
     >>> decide_classes(np.array([[0.7, 0.3], [0.4, 0.6]]), threshold=0.2)
     array([1, 1])
     """
-    most_probable = probabilities.argmax(axis=1)
     if probabilities.shape[1] > 2:
-        return most_probable
-    is_positive = probabilities[:, positive] > threshold
-    return np.where(np.equal(threshold, DEFAULT_THRESHOLD), most_probable, is_positive if positive else ~is_positive)
+        return probabilities.argmax(axis=1)
+    is_likelier = probabilities[:, positive] > probabilities[:, 1 - positive]
+    exceeds = probabilities[:, positive] > threshold
+    return np.where(np.where(np.equal(threshold, DEFAULT_THRESHOLD), is_likelier, exceeds), positive, 1 - positive)
 
 
 def compute_auc(positive: np.ndarray, scores: np.ndarray) -> float | None:
