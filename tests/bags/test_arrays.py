@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from bagwise.bags.arrays import as_array, as_read_only, compute_offsets, concatenate_arrays, pack_list
+from bagwise.bags.arrays import as_array, as_read_only, compute_offsets, pack_list
 from bagwise.errors import InputError
 
 
@@ -50,15 +50,6 @@ def test_as_read_only_leaves_the_original_writeable():
 def test_pack_list_names_the_bag_with_rows_of_different_lengths():
     with pytest.raises(InputError, match="bag 'b' has rows of different lengths"):
         pack_list([[[1.0]], [[1.0], [1.0, 2.0]]], ["a", "b"])
-
-
-def test_concatenate_arrays_never_mixes_strings_and_numbers():
-    strings, integers, floats = np.array(["1"]), np.array([1]), np.array([1.5])
-    for field in ("labels", "groups"):
-        with pytest.raises(InputError, match=f"cannot concatenate {field} of different types: int, str; convert"):
-            concatenate_arrays(field, [integers, strings])
-    assert concatenate_arrays("labels", [integers, floats]).tolist() == [1.0, 1.5]
-    assert concatenate_arrays("labels", [strings, strings.astype(object)]).tolist() == ["1", "1"]
 
 
 def test_compute_offsets_begins_at_zero_and_ends_with_the_number_of_rows():

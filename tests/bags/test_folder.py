@@ -242,7 +242,19 @@ def test_load_bags_rejects_forged_content_with_matching_hashes(tmp_path, forged)
         load_bags(folder)
 
 
-@pytest.mark.parametrize("entries", [{"columns": None}, {"columns": {"name": "?"}}, {"extractor": 7}, {"n_bags": "3"}])
+MANIFEST_ENTRIES = [
+    {"columns": None},
+    {"columns": {"name": "?"}},
+    {"extractor": 7},
+    {"n_bags": "3"},
+    {"feature_names": 7},
+    {"feature_names": "abcd"},
+    {"feature_names": ["a", "b", "c", "a"]},
+    {"feature_names": ["a", "b"]},
+]
+
+
+@pytest.mark.parametrize("entries", MANIFEST_ENTRIES)
 def test_load_bags_rejects_manifest_entries_that_bagwise_does_not_write(tmp_path, entries):
     save_bags(make_bags(), tmp_path / "bags")
     reseal(tmp_path / "bags", **entries)

@@ -55,10 +55,25 @@ def test_from_frame_ignores_the_index_of_the_frame():
 
 
 def test_from_frame_uses_columns_without_a_role_as_features():
-    bags = Bags.from_frame(make_frame().drop(columns=["patient"]), bag="id")
-    assert bags.instance_shape == (4,)
+    bags = Bags.from_frame(make_frame().drop(columns=["patient", "y"]), bag="id")
+    assert bags.feature_names == ("key", "x1", "x2")
     assert bags.labels is None
     assert bags.groups is None
+
+
+@pytest.mark.parametrize(("name", "field"), [("y", "labels"), ("Class", "labels"), ("patient_id", "groups")])
+def test_from_frame_recognises_labels_and_groups_by_common_names_so_that_they_do_not_become_features(name, field):
+    frame = make_frame().rename(columns={"y": name})
+    bags = Bags.from_frame(frame.drop(columns="patient"), bag="id")
+    assert bags.feature_names == ("key", "x1", "x2")
+    assert getattr(bags, field).tolist() == [1, 0, 1]
+
+
+def test_from_frame_rejects_several_columns_that_could_be_the_label():
+    frame = make_frame(target=0)
+    with pytest.raises(InputError, match=r"could be the label \(y, target\).*label='y', and drop the rest"):
+        Bags.from_frame(frame, bag="id", group="patient")
+    assert "target" in Bags.from_frame(frame, bag="id", group="patient", label="y").feature_names
 
 
 def test_from_frame_converts_bag_names_to_text():

@@ -64,6 +64,32 @@ def test_predict_marks_bags_without_a_finite_prediction_and_exits_with_1(folder)
     assert f"no finite prediction for bag '{name}'" in run_rejected("evaluate", "run", "extreme", cwd=folder)
 
 
+def write_table(path, columns, rows):
+    with path.open("w", newline="") as stream:
+        writer = csv.DictWriter(stream, columns, extrasaction="ignore")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def test_predictions_from_a_table_do_not_depend_on_the_order_of_its_columns(tmp_path):
+    generator = np.random.default_rng(0)
+    rows = [
+        {"bag": f"b{n // 2}", "label": n // 2 % 2, "mass": generator.normal(), "charge": 9 * generator.normal()}
+        for n in range(60)
+    ]
+    columns = ["bag", "label", "mass", "charge"]
+    write_table(tmp_path / "table.csv", columns, rows)
+    write_table(tmp_path / "reversed.csv", columns[::-1], rows)
+    write_table(tmp_path / "renamed.csv", ["bag", "weight", "charge"], [{**row, "weight": row["mass"]} for row in rows])
+    assert bagwise("train", "table.csv", "run", "--epochs", "2", "-q", cwd=tmp_path).returncode == 0
+    for name in ("table", "reversed"):
+        assert bagwise("predict", "run", f"{name}.csv", "--out", f"{name}-p.csv", cwd=tmp_path).returncode == 0
+    assert (tmp_path / "table-p.csv").read_bytes() == (tmp_path / "reversed-p.csv").read_bytes()
+    message = run_rejected("predict", "run", "renamed.csv", "--out", "renamed-p.csv", cwd=tmp_path)
+    assert "missing: 'mass'; unknown: 'weight'" in message
+    assert not (tmp_path / "renamed-p.csv").exists()
+
+
 def test_predict_rejects_one_file_for_two_outputs(digits_run, tmp_path):
     same = tmp_path / "table.csv"
     message = run_rejected("predict", digits_run.folder, "digits", "--out", same, "--weights", same, cwd=tmp_path)

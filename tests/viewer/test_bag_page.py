@@ -24,7 +24,7 @@ def test_find_unusual_features_measures_standard_deviations_from_the_mean():
     assert len(found) == MAX_FEATURES
     first = found[0]
     column = instances[:, 4]
-    assert first["feature"] == 4
+    assert first["feature"] == "feature 4"
     np.testing.assert_allclose(first["deviations"], (column[7] - column.mean()) / column.std(), rtol=1e-12)
     np.testing.assert_allclose([first["value"], first["mean"]], [column[7], column.mean()], rtol=1e-12)
     distances = [abs(each["deviations"]) for each in found]
@@ -33,9 +33,10 @@ def test_find_unusual_features_measures_standard_deviations_from_the_mean():
 
 def test_find_unusual_features_ignores_constant_features():
     instances = np.array([[1.0, 5.0], [2.0, 5.0]])
-    assert [each["feature"] for each in find_unusual_features(instances[0], compute_feature_statistics(instances))] == [
-        0
-    ]
+    assert [
+        int(each["feature"].split()[1])
+        for each in find_unusual_features(instances[0], compute_feature_statistics(instances))
+    ] == [0]
 
 
 def test_compute_feature_statistics_subsamples_many_instances():

@@ -1,4 +1,5 @@
 __all__ = [
+    "COMMON_COLUMNS",
     "ENDINGS",
     "FEATURES",
     "IMAGES",
@@ -10,9 +11,11 @@ __all__ = [
     "compute_offsets",
     "fingerprint_bags",
     "hold_out",
+    "list_candidates",
     "load_bags",
     "make_stratified_folds",
     "name_bag",
+    "names_an_instance",
     "read_empty_bags",
     "read_split_file",
     "save_bags",
@@ -22,6 +25,7 @@ __all__ = [
 from .arrays import compute_offsets
 from .bags import Bags
 from .checks import name_bag
+from .column_roles import COMMON_COLUMNS, list_candidates, names_an_instance
 from .fingerprint import fingerprint_bags
 from .folder import KIND, BagWriter, load_bags, read_empty_bags, save_bags
 from .row_views import RowView

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from bagwise.bags.checks import PER_BAG, PER_INSTANCE, check_sizes, get_column_kind, name_bag
+from bagwise.bags.checks import PER_BAG, PER_INSTANCE, check_names, check_sizes, name_bag
 from bagwise.errors import InputError
 
 ARRAYS = ("instances", "offsets", *PER_BAG, *PER_INSTANCE)
@@ -41,6 +41,12 @@ def convert_fields(values: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def convert_metadata(fields: dict[str, Any]) -> dict[str, np.ndarray]:
+    """Return the fields that are not None as arrays, with names as strings."""
+    arrays = {name: as_array(name, value) for name, value in fields.items() if value is not None}
+    return {**arrays, "names": check_names(arrays["names"])} if "names" in arrays else arrays
+
+
 def pack_list(bags: Iterable[Any], names: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the instances and the offsets of a list of bags, each of shape (n_instances, …)."""
     arrays = [_as_table(rows, name_bag(names, bag)) for bag, rows in enumerate(bags)]
@@ -63,16 +69,6 @@ def _as_table(rows: Any, bag: str) -> np.ndarray:
         return np.asarray(rows)
     except ValueError:
         raise InputError(f"{bag} has rows of different lengths; every instance must have the same shape") from None
-
-
-def concatenate_arrays(name: str, values: list[np.ndarray]) -> np.ndarray:
-    """Concatenate arrays of a field; reject numbers with strings, because 1 and "1" would become one label."""
-    kinds = {get_column_kind(name, value) for value in values} if name in ("labels", "groups") else set()
-    if len(kinds) > 1 and kinds != {"int", "float"}:
-        raise InputError(
-            f"cannot concatenate {name} of different types: {', '.join(sorted(kinds))}; convert one of them first"
-        )
-    return np.concatenate(values)
 
 
 def compute_offsets(sizes: Sequence[int] | np.ndarray) -> np.ndarray:

@@ -18,19 +18,21 @@ from bagwise.bags.arrays import (
     as_array,
     as_read_only,
     compute_offsets,
-    concatenate_arrays,
     convert_fields,
+    convert_metadata,
     pack_list,
 )
-from bagwise.bags.checks import check_concatenation, check_finite, check_layout, check_metadata, check_names
+from bagwise.bags.checks import check_finite, check_layout, check_metadata
+from bagwise.bags.concatenation import concatenate_fields
 from bagwise.bags.description import describe_in_html, describe_in_line
+from bagwise.bags.feature_names import FeatureNames, check_feature_names, find_columns
 from bagwise.bags.frames import arrays_from_frame
-from bagwise.bags.row_views import RowView
-from bagwise.bags.rows import VIEWED, BagRows
+from bagwise.bags.rows import VIEWED, BagRows, resolve_rows
 from bagwise.errors import InputError
 
-FIELDS = ("instances", "offsets", *PER_BAG, *PER_INSTANCE, "extractor")
-NO_METADATA = dict.fromkeys(PER_BAG)
+OF_FEATURES = ("extractor", "feature_names")  # fields that are the same for all bags
+FIELDS = ("instances", "offsets", *PER_BAG, *PER_INSTANCE, *OF_FEATURES)
+NO_METADATA = dict.fromkeys((*PER_BAG, *OF_FEATURES))
 
 
 class Bags(BagRows):
@@ -59,6 +61,8 @@ class Bags(BagRows):
         Side length of the tiles of each bag, in level-0 pixels.
     extractor : str or None, default=None
         Name of the feature extractor, such as "resnet50"; a trained model rejects features of another extractor.
+    feature_names : sequence of str or None, default=None
+        Name of each feature. A trained model finds its features by name, in any order, and rejects other features.
 
     Raises
     ------
@@ -79,6 +83,7 @@ class Bags(BagRows):
     groups: np.ndarray | None
     tile_sizes: np.ndarray | None
     extractor: str | None
+    feature_names: FeatureNames | None
 
     def __init__(
         self,
@@ -91,43 +96,37 @@ class Bags(BagRows):
         instance_labels: Any = None,
         tile_sizes: Any = None,
         extractor: str | None = None,
+        feature_names: Sequence[str] | None = None,
     ) -> None:
         per_bag = {"labels": labels, "names": names, "groups": groups, "tile_sizes": tile_sizes}
         per_instance = {"positions": positions, "instance_labels": instance_labels}
         instances, offsets = as_array("instances", instances), as_array("offsets", offsets)
-        metadata = _convert_metadata({**per_bag, **per_instance})
+        metadata = convert_metadata({**per_bag, **per_instance})
         check_layout(instances, offsets, metadata.get("names"))
         check_metadata(metadata, offsets, metadata.get("names"))
         check_finite(instances, offsets, metadata.get("names"))
-        self._set(extractor, offsets.astype(np.int64), {"instances": instances, **metadata})
+        of_features = {"extractor": extractor, "feature_names": check_feature_names(feature_names, instances.shape[1:])}
+        self._set(offsets.astype(np.int64), {"instances": instances, **metadata, **of_features})
 
-    def _set(self, extractor: str | None, offsets: np.ndarray, fields: dict[str, Any]) -> None:
-        rows = {name: fields.pop(name) for name in VIEWED if name in fields}
-        self._set_rows(offsets, rows)
-        self.__dict__.update(NO_METADATA, extractor=extractor, **{name: as_read_only(fields[name]) for name in fields})
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(f"bags are immutable; use bags.replace({name}=...)")
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Make the arrays read-only again: those of a pickle or a deep copy are writeable."""
-        arrays = {name: as_read_only(value) for name, value in state.items() if isinstance(value, np.ndarray)}
-        self.__dict__.update({**state, **arrays})
+    def _set(self, offsets: np.ndarray, fields: dict[str, Any]) -> None:
+        self._set_rows(offsets, {name: fields[name] for name in VIEWED if name in fields})
+        self.__dict__.update(NO_METADATA, **{name: fields[name] for name in OF_FEATURES if name in fields})
+        self.__dict__.update({name: as_read_only(fields[name]) for name in PER_BAG if name in fields})
 
     @classmethod
-    def trusted(cls, extractor: str | None = None, **arrays: Any) -> "Bags":
+    def trusted(cls, offsets: np.ndarray, **fields: Any) -> "Bags":
         """Create bags without checks, from arrays or views that were checked before, such as a selection of bags.
 
         Parameters
         ----------
-        extractor : str or None, default=None
-            Name of the feature extractor.
-        **arrays : numpy.ndarray, RowView or None
-            Fields of ``Bags``; ``instances`` and ``offsets`` are required. Fields with one value per instance may be
-            views of the same offsets.
+        offsets : numpy.ndarray of shape (n_bags + 1,)
+            First row of each bag, and the number of instances.
+        **fields : numpy.ndarray, RowView, str, tuple or None
+            Fields of ``Bags``; ``instances`` are required. Fields with one value per instance may be views of the same
+            offsets.
         """
         bags = object.__new__(cls)
-        bags._set(extractor, arrays.pop("offsets"), {name: arrays[name] for name in arrays if arrays[name] is not None})
+        bags._set(offsets, {name: value for name, value in fields.items() if value is not None})
         return bags
 
     @classmethod
@@ -159,9 +158,9 @@ class Bags(BagRows):
     def from_frame(
         cls, frame: Any, bag: str, label: str | None = None, group: str | None = None, instance_label: str | None = None
     ) -> "Bags":
-        """Pack a data frame with one row per instance; all columns that are not arguments are features.
+        """Pack a data frame with one row per instance; all columns without another role are features.
 
-        The rows of a bag need not be adjacent. Bags are ordered by their first row.
+        The rows of a bag need not be adjacent. Bags are ordered by their first row. Columns name the features.
 
         Parameters
         ----------
@@ -170,11 +169,13 @@ class Bags(BagRows):
         bag : str
             Name of the column with the name of the bag.
         label : str or None, default=None
-            Name of the column with the label of the bag, which must be the same in all of its rows.
+            Name of the column with the label of the bag, which must be the same in all of its rows; None looks for
+            ``label``, ``y``, ``target`` or ``class``. A frame may have no labels.
         group : str or None, default=None
-            Name of the column with the group of the bag, which must be the same in all of its rows.
+            Name of the column with the group of the bag, which must be the same in all of its rows; None looks for
+            ``group``, ``case_id``, ``patient`` …
         instance_label : str or None, default=None
-            Name of the column with the label of the instance.
+            Name of the column with the label of the instance; None looks for ``instance_label``.
 
         Returns
         -------
@@ -184,14 +185,17 @@ class Bags(BagRows):
         --------
         >>> import pandas as pd
         >>> table = pd.DataFrame({"id": ["a", "b", "a"], "y": [1, 0, 1], "x": [0.5, 1.5, 2.5]})
-        >>> Bags.from_frame(table, bag="id", label="y").names
-        array(['a', 'b'], dtype='<U1')
+        >>> bags = Bags.from_frame(table, bag="id", label="y")
+        >>> bags.names, bags.feature_names
+        (array(['a', 'b'], dtype='<U1'), ('x',))
         """
         return cls(**arrays_from_frame(frame, bag, label, group, instance_label))
 
     @classmethod
     def concatenate(cls, parts: Sequence["Bags"]) -> "Bags":
         """Concatenate several ``Bags``; optional fields are kept only if every part has them.
+
+        Features are aligned by name if every part has feature names.
 
         Parameters
         ----------
@@ -202,19 +206,8 @@ class Bags(BagRows):
         -------
         Bags
         """
-        extractor = check_concatenation(parts, Bags)
-        per_bag = {name: [getattr(part, name) for part in parts] for name in PER_BAG}
-        fields: dict[str, Any] = {
-            name: concatenate_arrays(name, values)
-            for name, values in per_bag.items()
-            if all(value is not None for value in values)
-        }
-        for name in VIEWED:
-            if all(name in part._rows for part in parts):
-                fields[name] = RowView.concatenate([part._rows[name] for part in parts])
-        offsets = fields["instances"].offsets
-        check_metadata({name: fields[name] for name in PER_BAG if name in fields}, offsets, fields.get("names"))
-        return cls.trusted(extractor, offsets=offsets, **fields)
+        offsets, fields = concatenate_fields(parts, Bags)
+        return cls.trusted(offsets, **fields)
 
     def name(self, bag: int | np.integer) -> str:
         """Return the name of a bag, or its index if bags have no names."""
@@ -229,30 +222,57 @@ class Bags(BagRows):
         >>> bags[[True, False, True]].sizes
         array([1, 1])
         """
-        if isinstance(rows, tuple):  # scikit-learn indexes with (rows, ...)
-            if len(rows) != 2 or (rows[1] is not Ellipsis and rows[1] != slice(None)):
-                raise IndexError("Bags have one axis; index them with integers, a slice or a mask")
-            rows = rows[0]
-        if isinstance(rows, slice):
-            return self._select(rows)
-        chosen = np.arange(len(self))[np.asarray(rows, dtype=int) if isinstance(rows, list) and not rows else rows]
-        if chosen.ndim == 0:
-            return self._rows["instances"].read_bag(int(chosen))
-        if chosen.ndim > 1 or rows is None or isinstance(rows, bool | np.bool_):
-            raise IndexError("Bags have one axis; index them with integers, a slice or a mask")
-        return self._select(chosen)
+        chosen = resolve_rows(rows, len(self))
+        return self._rows["instances"].read_bag(chosen) if isinstance(chosen, int) else self._select(chosen)
 
     def _select(self, chosen: np.ndarray | slice) -> "Bags":
         offsets = as_read_only(compute_offsets(self.offsets[1:][chosen] - self.offsets[:-1][chosen]))
         rows = {name: view.select(chosen, offsets) for name, view in self._rows.items()}
         per_bag = {name: value[chosen] for name in PER_BAG if (value := getattr(self, name)) is not None}
-        return Bags.trusted(self.extractor, offsets=offsets, **rows, **per_bag)
+        return Bags.trusted(offsets, **rows, **per_bag, **self._get_fields(OF_FEATURES))
+
+    def _get_fields(self, names: Sequence[str]) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in names}
+
+    def align_features(self, names: Sequence[str], whose: str = "the model") -> "Bags":
+        """Return the bags with their features in another order; no instance is copied until it is read.
+
+        Parameters
+        ----------
+        names : sequence of str
+            All feature names, in the wanted order.
+        whose : str, default="the model"
+            What has these features, for messages.
+
+        Returns
+        -------
+        Bags
+            The bags themselves if they have no feature names, or if the order is the same.
+
+        Raises
+        ------
+        InputError
+            If features are missing or unknown; the message names them.
+
+        Examples
+        --------
+        >>> bags = Bags.from_list([[[1.0, 2.0]]], feature_names=["size", "age"])
+        >>> bags.align_features(["age", "size"]).instances
+        array([[2., 1.]])
+        """
+        wanted = tuple(names)
+        if self.feature_names is None or self.feature_names == wanted:
+            return self
+        columns = find_columns(self.feature_names, wanted, whose)
+        rows = {**self._rows, "instances": self._rows["instances"].select_columns(columns)}
+        fields = {**self._get_fields((*PER_BAG, *OF_FEATURES)), "feature_names": wanted}
+        return Bags.trusted(self.offsets, **rows, **fields)
 
     def singletons(self) -> "Bags":
         """Return bags of one instance each: bag k contains instance k.
 
-        Positions, instance labels and the extractor are kept. Labels, names, groups and tile sizes describe whole bags
-        and are dropped. No instance is copied.
+        Positions, instance labels, feature names and the extractor are kept. Labels, names, groups and tile sizes
+        describe whole bags and are dropped. No instance is copied.
 
         Returns
         -------
@@ -266,10 +286,12 @@ class Bags(BagRows):
         """
         offsets = as_read_only(np.arange(self.n_instances + 1))
         rows = {name: view.split_rows(offsets) for name, view in self._rows.items()}
-        return Bags.trusted(self.extractor, offsets=offsets, **rows)
+        return Bags.trusted(offsets, **rows, **self._get_fields(OF_FEATURES))
 
     def map(self, function: Callable[[np.ndarray], np.ndarray]) -> "Bags":
         """Apply a function to the instances of all bags at once.
+
+        Feature names are kept if the function does not change the shape of an instance.
 
         Parameters
         ----------
@@ -292,7 +314,8 @@ class Bags(BagRows):
                 f"the function returned shape {mapped.shape} for {self.n_instances} instances; it must return one row "
                 "per instance"
             )
-        return self.replace(instances=mapped)
+        names = self.feature_names if mapped.shape[1:] == self.instance_shape else None
+        return self.replace(instances=mapped, feature_names=names)
 
     def replace(self, **fields: Any) -> "Bags":
         """Return the bags with some fields replaced; the new values are checked, and other fields are not copied.
@@ -305,27 +328,22 @@ class Bags(BagRows):
         if unknown := fields.keys() - set(FIELDS):
             raise TypeError(f"Bags have no field {', '.join(sorted(unknown))}; they have {', '.join(FIELDS)}")
         if "offsets" in fields:
-            return Bags(**{name: getattr(self, name) for name in FIELDS} | convert_fields(fields))
+            return Bags(**self._get_fields(FIELDS) | convert_fields(fields))
         if fields.get("instances", ()) is None:
             raise InputError("instances cannot be removed; give an array of shape (n_instances, …)")
-        extractor = fields.pop("extractor", self.extractor)
-        changed = _convert_metadata(fields)
-        kept = {name: getattr(self, name) for name in PER_BAG} | self._rows
+        of_features = {name: fields.pop(name, getattr(self, name)) for name in OF_FEATURES}
+        changed = convert_metadata(fields)
+        kept = self._get_fields(PER_BAG) | self._rows
         merged = {**{name: kept[name] for name in kept if name not in fields}, **changed}
         if "instances" in fields:
             check_layout(changed["instances"], self.offsets, merged.get("names"))
             check_finite(changed["instances"], self.offsets, merged.get("names"))
         check_metadata(changed, self.offsets, merged.get("names"))
-        return Bags.trusted(extractor, offsets=self.offsets, **merged)
+        of_features["feature_names"] = check_feature_names(of_features["feature_names"], merged["instances"].shape[1:])
+        return Bags.trusted(self.offsets, **merged, **of_features)
 
     def __repr__(self) -> str:
         return describe_in_line(self)
 
     def _repr_html_(self) -> str:
         return describe_in_html(self)
-
-
-def _convert_metadata(fields: dict[str, Any]) -> dict[str, np.ndarray]:
-    """Return the fields that are not None as arrays, with names as strings."""
-    arrays = {name: as_array(name, value) for name, value in fields.items() if value is not None}
-    return {**arrays, "names": check_names(arrays["names"])} if "names" in arrays else arrays

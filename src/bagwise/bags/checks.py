@@ -137,22 +137,6 @@ def is_missing_value(value: Any) -> bool:
     return value is None or differs_from_itself or type(value).__name__ in ("NAType", "NaTType")
 
 
-def check_concatenation(parts: Any, bags_class: type) -> str | None:
-    """Check that bags can be concatenated, and return the name of their extractor."""
-    if not parts or not all(isinstance(part, bags_class) for part in parts):
-        raise InputError("there is nothing to concatenate; pass a list of at least one Bags")
-    shapes = {part.instance_shape for part in parts}
-    if len(shapes) != 1:
-        raise InputError(
-            f"cannot concatenate bags whose instances differ in shape: {sorted(shapes)}; convert them to one shape"
-        )
-    extractors = {part.extractor for part in parts}
-    if len(extractors) != 1:
-        found = sorted(map(str, extractors))
-        raise InputError(f"cannot concatenate features of different extractors: {found}; use one extractor for all")
-    return extractors.pop()
-
-
 def _check_shape(field: str, values: np.ndarray, count: int, unit: str) -> None:
     expected, value = ((count, 2), "one x, y pair") if field == "positions" else ((count,), "one")
     if values.shape != expected:

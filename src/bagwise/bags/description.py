@@ -46,6 +46,9 @@ def _list_metadata(bags: Any) -> dict[str, str]:
         metadata["names"] = f"{bags.names[0]} …"
     if bags.view("positions") is not None:
         metadata["positions"] = "x, y"
+    if bags.feature_names is not None:
+        more = " …" if len(bags.feature_names) > MAX_VALUES else ""
+        metadata["features"] = ", ".join(bags.feature_names[:MAX_VALUES]) + more
     if bags.extractor is not None:
         metadata["extractor"] = bags.extractor
     return metadata

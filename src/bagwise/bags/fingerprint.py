@@ -12,7 +12,7 @@ BLOCK_BYTES = 1 << 22
 
 
 def fingerprint_bags(bags: Bags, labels: np.ndarray | None = None) -> str:
-    """Compute the SHA-256 of the instances, extractor, offsets, labels, names and groups of bags.
+    """Compute the SHA-256 of the instances, feature names, extractor, offsets, labels, names and groups of bags.
 
     If the instances are larger than 256 MB, only 4096 evenly spaced rows are read.
 
@@ -36,6 +36,8 @@ def fingerprint_bags(bags: Bags, labels: np.ndarray | None = None) -> str:
     """
     view = bags.view()
     digest = hashlib.sha256(f"{view.shape} {view.dtype} {bags.extractor}".encode())
+    if bags.feature_names is not None:
+        digest.update("\0".join(bags.feature_names).encode())
     digest.update(bags.offsets.tobytes())
     for value in (bags.labels if labels is None else labels, bags.names, bags.groups):
         digest.update(b"-" if value is None else "\0".join(map(str, value)).encode())

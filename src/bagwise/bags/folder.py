@@ -15,6 +15,7 @@ read then.
 import contextlib
 import csv
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO
@@ -25,6 +26,7 @@ from bagwise.bags.arrays import as_read_only, compute_offsets
 from bagwise.bags.bag_table import COLUMNS, read_bag_table, write_bag_table
 from bagwise.bags.bags import Bags
 from bagwise.bags.checks import PER_INSTANCE, check_finite, check_layout, check_metadata
+from bagwise.bags.feature_names import check_feature_names
 from bagwise.bags.row_views import RowView
 from bagwise.errors import InputError
 from bagwise.io import (
@@ -69,7 +71,7 @@ def save_bags(bags: Bags, folder: str | Path) -> None:
     check_disk_space(Path(folder), bags.nbytes)
     views = {name: view for name in PER_INSTANCE if (view := bags.view(name)) is not None}
     per_bag = {column: values for name, column in COLUMNS.items() if (values := getattr(bags, name)) is not None}
-    with BagWriter(folder, bags.extractor) as writer:
+    with BagWriter(folder, bags.extractor, bags.feature_names) as writer:
         for bag, instances in enumerate(bags):
             writer.add(
                 instances,
@@ -121,7 +123,7 @@ def _load_bags(opened: OpenFolder) -> Bags:
             raise InputError(f"the extractor is {extractor!r}, not a name")
         if not isinstance(manifest["columns"], dict):
             raise InputError(f"the columns of {TABLE} are {manifest['columns']!r}, not a mapping of names to types")
-        return _build_bags(extractor, arrays, check_values=not is_large)
+        return _build_bags(extractor, manifest.get("feature_names"), arrays, check_values=not is_large)
     except InputError as error:
         raise InputError(f"{folder}: {error}; restore the folder from a copy or create it again") from None
     except (KeyError, TypeError, ValueError, OverflowError, csv.Error) as error:
@@ -158,6 +160,8 @@ class BagWriter:
         Folder to write; an existing folder of bags is replaced.
     extractor : str or None, default=None
         Name of the feature extractor.
+    feature_names : sequence of str or None, default=None
+        Name of each feature.
 
     Attributes
     ----------
@@ -174,9 +178,12 @@ class BagWriter:
     ...     writer.add(np.ones((1, 2)), name="second", label=1)
     """
 
-    def __init__(self, folder: str | Path, extractor: str | None = None) -> None:
+    def __init__(
+        self, folder: str | Path, extractor: str | None = None, feature_names: Sequence[str] | None = None
+    ) -> None:
         self.folder = Path(folder)
         self.extractor = extractor
+        self.feature_names = feature_names
         self.sizes: list[int] = []
         self.empty: list[str] = []
         self.per_bag: dict[str, list[Any]] = {}
@@ -267,6 +274,9 @@ class BagWriter:
             write_array(self.temporary / f"{field}.npy", np.concatenate(parts))
         columns = write_bag_table(self.temporary / TABLE, self.per_bag)
         metadata: dict[str, Any] = {"n_bags": len(self.sizes), "n_instances": int(offsets[-1]), "columns": columns}
+        feature_names = check_feature_names(self.feature_names, self.shape)
+        if feature_names is not None:
+            metadata["feature_names"] = list(feature_names)
         write_manifest(self.temporary, KIND, **metadata, empty=self.empty, extractor=self.extractor)
 
 
@@ -300,17 +310,18 @@ def _is_large(opened: OpenFolder) -> bool:
     return is_large
 
 
-def _build_bags(extractor: str | None, fields: dict[str, Any], check_values: bool) -> Bags:
+def _build_bags(extractor: str | None, feature_names: Any, fields: dict[str, Any], check_values: bool) -> Bags:
     """Create bags from arrays and mapped files; the instances are read only to check their values."""
     offsets, names = fields["offsets"], fields.get("names")
     arrays = {name: value.values if isinstance(value, MappedArray) else value for name, value in fields.items()}
     check_layout(arrays["instances"], offsets, names)
     check_metadata(arrays, offsets, names)
+    feature_names = check_feature_names(feature_names, arrays["instances"].shape[1:])
     if check_values:
         check_finite(arrays["instances"], offsets, names)
     mapped = {name: value for name, value in fields.items() if isinstance(value, MappedArray)}
-    views = {name: RowView.pack(value.values, offsets, value.file) for name, value in mapped.items()}
-    return Bags.trusted(extractor, **arrays | views)
+    views: dict[str, Any] = {name: RowView.pack(value.values, offsets, value.file) for name, value in mapped.items()}
+    return Bags.trusted(**arrays | views, extractor=extractor, feature_names=feature_names)
 
 
 def _read_arrays(opened: OpenFolder, manifest: dict[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from bagwise.bags.checks import is_missing_value
+from bagwise.bags.column_roles import list_candidates, names_an_instance
 from bagwise.errors import InputError
 
 MAX_LISTED_COLUMNS = 20  # in an error message
@@ -15,7 +16,9 @@ def arrays_from_frame(
     frame: Any, bag: str, label: str | None, group: str | None, instance_label: str | None
 ) -> dict[str, Any]:
     """Return the fields of ``Bags`` for a frame of pandas, polars or another library with ``frame[column]``."""
-    features = _find_features(frame, {"bag": bag, "label": label, "group": group, "instance_label": instance_label})
+    roles = _find_roles(frame, {"bag": bag, "label": label, "group": group, "instance_label": instance_label})
+    label, group, instance_label = roles["label"], roles["group"], roles["instance_label"]
+    features = _find_features(frame, roles)
     if len(frame) == 0:
         raise InputError("the frame has no rows; pass one row per instance")
     names, first, owners = np.unique(_read_bag_names(frame, bag), return_index=True, return_inverse=True)
@@ -44,21 +47,40 @@ def arrays_from_frame(
         "groups": read_per_bag(group),
         "names": names[np.argsort(first)],
         "instance_labels": None if instance_label is None else _read_instance_labels(frame, instance_label)[order],
+        "feature_names": [str(column) for column in features],
     }
 
 
-def _find_features(frame: Any, roles: dict[str, str | None]) -> list[str]:
+def _find_roles(frame: Any, given: dict[str, str | None]) -> dict[str, str | None]:
+    """Check the named columns, and find those of other roles by their common names."""
     columns = list(getattr(frame, "columns", ()))
     if not columns:
         raise InputError(f"the frame is a {type(frame).__name__} without columns; pass a pandas or polars data frame")
-    for role, column in roles.items():
+    for role, column in given.items():
         if column not in columns and (role == "bag" or column is not None):
             listed = ", ".join(map(str, columns[:MAX_LISTED_COLUMNS]))
             raise InputError(f"{role}='{column}' is not a column of the frame; it has: {listed}")
     repeated = [column for column, count in Counter(columns).items() if count > 1]
     if repeated:
         raise InputError(f"the frame has more than one column '{repeated[0]}'; rename or drop all but one")
-    features = [column for column in columns if column not in roles.values()]
+    unassigned = [column for column in columns if column not in given.values()]
+    return {role: _find_role(unassigned, role) if column is None else column for role, column in given.items()}
+
+
+def _find_role(unassigned: list[str], role: str) -> str | None:
+    candidates = list_candidates(unassigned, role)
+    if len(candidates) > 1:
+        raise InputError(
+            f"several columns of the frame could be the {role.replace('_', ' ')} ({', '.join(candidates)}) and would "
+            f"become features; name one with {role}={candidates[0]!r}, and drop the rest: "
+            f"frame.drop(columns={candidates[1:]})"
+        )
+    return candidates[0] if candidates else None
+
+
+def _find_features(frame: Any, roles: dict[str, str | None]) -> list[str]:
+    used = {*roles.values()}
+    features = [column for column in frame.columns if column not in used and not names_an_instance(column)]
     if not features:
         raise InputError("the frame has no feature columns besides the named ones; keep at least one numeric column")
     return features

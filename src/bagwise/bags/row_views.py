@@ -19,10 +19,23 @@ ROWS_PER_COPY = 16  # bags that are smaller on average are copied by one array o
 
 
 class Base(NamedTuple):
-    """A base array and, if it was memory-mapped from a folder of bags, its file."""
+    """A base array and, if it was memory-mapped from a folder of bags, its file.
+
+    If ``columns`` are given, only these columns of the array are read, in this order.
+    """
 
     array: np.ndarray
     file: MappedFile | None = None
+    columns: np.ndarray | None = None
+
+    def read(self, rows: slice | np.ndarray) -> np.ndarray:
+        """Read rows: a slice is a view unless columns are selected."""
+        return self.array[rows] if self.columns is None else self.array[rows].take(self.columns, axis=1)
+
+    @property
+    def row_shape(self) -> tuple[int, ...]:
+        """Shape of one row."""
+        return self.array.shape[1:] if self.columns is None else self.columns.shape
 
 
 class RowView:
@@ -61,14 +74,15 @@ class RowView:
     @classmethod
     def concatenate(cls, views: Sequence["RowView"]) -> "RowView":
         """Return the view of the bags of several views, with the same bases."""
-        numbers: dict[int, int] = {}
+        numbers: dict[tuple[int, int], int] = {}
         bases: list[Base] = []
         sources = []
         for view in views:
-            for base in view.bases:
-                if numbers.setdefault(id(base.array), len(bases)) == len(bases):
+            keys = [(id(base.array), id(base.columns)) for base in view.bases]
+            for key, base in zip(keys, view.bases, strict=True):
+                if numbers.setdefault(key, len(bases)) == len(bases):
                     bases.append(base)
-            own = np.array([numbers[id(base.array)] for base in view.bases])
+            own = np.array([numbers[key] for key in keys])
             sources.append(own[np.zeros(len(view.starts), dtype=int) if view.sources is None else view.sources])
         starts = np.concatenate([view.starts for view in views])
         offsets = compute_offsets(np.concatenate([np.diff(view.offsets) for view in views]))
@@ -80,7 +94,7 @@ class RowView:
     @property
     def row_shape(self) -> tuple[int, ...]:
         """Shape of one row."""
-        return self.bases[0].array.shape[1:]
+        return self.bases[0].row_shape
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -108,6 +122,13 @@ class RowView:
         sources = None if self.sources is None else self.sources[chosen]
         return RowView(self.bases, sources, self.starts[chosen], offsets)
 
+    def select_columns(self, columns: np.ndarray) -> "RowView":
+        """Return the view of some columns, in this order."""
+        bases = (
+            base._replace(columns=columns if base.columns is None else base.columns[columns]) for base in self.bases
+        )
+        return RowView(tuple(bases), self.sources, self.starts, self.offsets)
+
     def split_rows(self, offsets: np.ndarray) -> "RowView":
         """Return the view in which each row is a bag, given the offsets 0, 1, 2 …"""
         sizes = np.diff(self.offsets)
@@ -116,10 +137,15 @@ class RowView:
 
     def read(self) -> np.ndarray:
         """Return all rows as one array: a view if the bags are adjacent in one base, otherwise a copy."""
-        if self._adjacent is None and self._is_adjacent():
-            start, base = (self.starts[0], self._get_base(0)) if len(self.starts) else (0, self.bases[0].array)
-            self._adjacent = as_read_only(self._convert(base[start : start + len(self)]))
-        return self._copy() if self._adjacent is None else self._adjacent
+        if self._adjacent is not None:
+            return self._adjacent
+        if not self._is_adjacent():
+            return self._copy()
+        start, base = (self.starts[0], self._get_base(0)) if len(self.starts) else (0, self.bases[0])
+        rows = as_read_only(self._convert(base.read(slice(start, start + len(self)))))
+        if base.columns is None:
+            self._adjacent = rows
+        return rows
 
     def iterate_bags(self) -> Iterator[np.ndarray]:
         """Yield the rows of each bag without copying them."""
@@ -128,7 +154,7 @@ class RowView:
     def read_bag(self, bag: int) -> np.ndarray:
         """Return the rows of one bag, as a view unless they have to be converted."""
         start = self.starts[bag]
-        rows = self._get_base(bag)[start : start + self.offsets[bag + 1] - self.offsets[bag]]
+        rows = self._get_base(bag).read(slice(start, start + self.offsets[bag + 1] - self.offsets[bag]))
         return as_read_only(self._convert(rows))
 
     def __getitem__(self, rows: slice | np.ndarray) -> np.ndarray:
@@ -157,8 +183,8 @@ class RowView:
         places = self.starts[bags] + (rows - self.offsets[bags])
         return self._copy_places(places, None if self.sources is None else self.sources[bags])
 
-    def _get_base(self, bag: int) -> np.ndarray:
-        return self.bases[0 if self.sources is None else self.sources[bag]].array
+    def _get_base(self, bag: int) -> Base:
+        return self.bases[0 if self.sources is None else self.sources[bag]]
 
     def _is_adjacent(self) -> bool:
         """Return whether the bags are one range of rows of one base that has the dtype of the view."""
@@ -178,11 +204,11 @@ class RowView:
     def _copy_places(self, places: np.ndarray, sources: np.ndarray | None) -> np.ndarray:
         """Copy the rows at these places of these bases."""
         if sources is None:
-            return as_read_only(self.bases[0].array[places])
+            return as_read_only(self.bases[0].read(places))
         rows = np.empty((len(places), *self.row_shape), dtype=self.dtype)
         for number, base in enumerate(self.bases):
             chosen = np.flatnonzero(sources == number)
-            rows[chosen] = base.array[places[chosen]]
+            rows[chosen] = base.read(places[chosen])
         return as_read_only(rows)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -191,7 +217,7 @@ class RowView:
         starts, bases = self.starts.copy(), []
         for number, base in enumerate(self.bases):
             if base.file is not None:
-                bases.append(Base(base.array[:0].copy(), base.file))
+                bases.append(Base(base.array[:0].copy(), base.file, base.columns))
                 continue
             own = np.flatnonzero(sources == number)
             offsets = compute_offsets(np.diff(self.offsets)[own])
@@ -203,7 +229,7 @@ class RowView:
 def _restore_view(bases: list[Base], sources: np.ndarray | None, starts: np.ndarray, offsets: np.ndarray) -> RowView:
     """Map the files again, and make the arrays read-only: those of a pickle or a deep copy are writeable."""
     arrays = (base.array if base.file is None else map_again(base.file) for base in bases)
-    restored = (Base(as_read_only(array), base.file) for array, base in zip(arrays, bases, strict=True))
+    restored = (Base(as_read_only(array), base.file, base.columns) for array, base in zip(arrays, bases, strict=True))
     return RowView(tuple(restored), sources, starts, as_read_only(offsets))
 
 

@@ -29,6 +29,14 @@ class BagRows:
         views = {name: row if type(row) is RowView else RowView.pack(row, offsets) for name, row in rows.items()}
         self.__dict__.update(offsets=offsets, _rows=views)
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"bags are immutable; use bags.replace({name}=...)")
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Make the arrays read-only again: those of a pickle or a deep copy are writeable."""
+        arrays = {name: as_read_only(value) for name, value in state.items() if isinstance(value, np.ndarray)}
+        self.__dict__.update({**state, **arrays})
+
     @overload
     def view(self, field: Literal["instances"] = "instances") -> RowView: ...
 
@@ -129,3 +137,21 @@ class BagRows:
     def bag_indices(self) -> np.ndarray:
         """Index of the bag of each instance, of shape (n_instances,)."""
         return np.repeat(np.arange(len(self)), self.sizes)
+
+
+def resolve_rows(rows: Any, n_bags: int) -> int | slice | np.ndarray:
+    """Resolve the index of a selection of bags: an integer, a slice, a mask, or a list of integers.
+
+    >>> resolve_rows([True, False, True], 3)
+    array([0, 2])
+    """
+    if isinstance(rows, tuple):  # scikit-learn indexes with (rows, ...)
+        if len(rows) != 2 or (rows[1] is not Ellipsis and rows[1] != slice(None)):
+            raise IndexError("Bags have one axis; index them with integers, a slice or a mask")
+        rows = rows[0]
+    if isinstance(rows, slice):
+        return rows
+    chosen = np.arange(n_bags)[np.asarray(rows, dtype=int) if isinstance(rows, list) and not rows else rows]
+    if chosen.ndim > 1 or rows is None or isinstance(rows, bool | np.bool_):
+        raise IndexError("Bags have one axis; index them with integers, a slice or a mask")
+    return int(chosen) if chosen.ndim == 0 else chosen

@@ -6,7 +6,9 @@ Labels are passed as ``y``. The labels stored in ``Bags`` are never read, so pre
 Estimators that can score single instances also have ``score_instances(bags)``.
 """
 
+import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, TypeVar
 
@@ -56,7 +58,7 @@ class BagEstimator(BaseEstimator, ABC):
     n_features_in_ : int
         Number of values per instance.
     feature_names_in_ : ndarray of str
-        Column names; defined only if ``X`` was a data frame.
+        Names of the features; defined only if ``X`` had names. Bags to predict are aligned by name.
     extractor_ : str or None
         Name of the feature extractor of the training bags; None if they do not name one.
     seed_ : int
@@ -253,8 +255,7 @@ class BagEstimator(BaseEstimator, ABC):
         if is_list_of_bags(X):
             X = Bags.from_list(X)
         if isinstance(X, Bags):
-            if hasattr(self, "feature_names_in_"):
-                del self.feature_names_in_
+            self._set_feature_names(X.feature_names)
         else:
             rows, y = validate_data(self, X, y, dtype="numeric")
             X = make_singleton_bags(rows)
@@ -287,11 +288,13 @@ class BagEstimator(BaseEstimator, ABC):
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
     def _check_bags(self, X: BagsLike) -> Bags:
-        """Return the bags to predict; reject instances whose shape or extractor differs from the training bags."""
+        """Return the bags to predict; reject features that differ from the training bags."""
         check_is_fitted(self)
         if is_list_of_bags(X):
             X = Bags.from_list(X)
-        if not isinstance(X, Bags):
+        if isinstance(X, Bags):
+            X = self._align_features(X)
+        else:
             X = make_singleton_bags(validate_data(self, X, reset=False, dtype="numeric"))
         if len(X) == 0:
             raise InputError("there are no bags to predict; pass at least one")
@@ -308,6 +311,26 @@ class BagEstimator(BaseEstimator, ABC):
                 f"width: extract the features again with '{self.extractor_}'"
             )
         return X
+
+    def _set_feature_names(self, names: Sequence[str] | None) -> None:
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+    def _align_features(self, bags: Bags) -> Bags:
+        """Return bags with the features of the training bags in their order; warn if only one of the two has names."""
+        names = getattr(self, "feature_names_in_", None)
+        if names is not None and bags.feature_names is not None:
+            return bags.align_features(names.tolist())
+        if names is not None or bags.feature_names is not None:
+            which = "training bags" if bags.feature_names is None else "bags to predict"
+            warnings.warn(
+                f"only the {which} have feature names, so features are matched by their position; pass bags with "
+                "feature_names to match them by name",
+                stacklevel=3,
+            )
+        return bags
 
     def _describe_training_bags(self) -> str:
         features = "" if self.extractor_ is None else f", features of {self.extractor_}"

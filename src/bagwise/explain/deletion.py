@@ -124,7 +124,8 @@ def _apply_to_subsets(predict: Callable[[Bags], np.ndarray], bag: Bags, subsets:
 
 def _pack_subsets(bag: Bags, subsets: Sequence[np.ndarray]) -> Bags:
     rows = np.concatenate(subsets)
-    return Bags.trusted(instances=bag.instances[rows], offsets=compute_offsets([len(each) for each in subsets]))
+    offsets = compute_offsets([len(each) for each in subsets])
+    return Bags.trusted(offsets, instances=bag.instances[rows], feature_names=bag.feature_names)
 
 
 def _compute_area(heights: np.ndarray, shares: np.ndarray) -> float:

@@ -19,6 +19,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -104,6 +105,7 @@ def _make_metadata(estimator: BagNetwork) -> dict[str, Any]:
         "decision_threshold": estimator.decision_threshold,
         "instance_shape": list(estimator.instance_shape_),
         "extractor": estimator.extractor_,
+        "feature_names": getattr(estimator, "feature_names_in_", np.array([])).tolist(),
     }
 
 

@@ -114,7 +114,12 @@ def _split_by_file(bags: Bags, path: str, test: float | str | None, ungrouped: b
 
 def _check_compatible(parts: RunParts, data: str, ungrouped: bool, learn: LearnTarget) -> RunParts:
     """Reject test bags that a model trained on the training bags could not predict, before training."""
-    training, test = parts.training, parts.test
+    training = parts.training
+    try:
+        names = training.feature_names
+        test = parts.test if names is None else parts.test.align_features(names, whose="the training bags")
+    except InputError as error:
+        raise InputError(f"the test bags of '{data}': {error}") from None
     if test.instance_shape != training.instance_shape:
         raise InputError(
             f"the test bags of '{data}' have instances of shape {test.instance_shape}, but the training bags have "

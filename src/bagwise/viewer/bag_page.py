@@ -113,7 +113,7 @@ def describe_instance(
         "outputs": [repr(float(value)) for value in layers.outputs(bag)[instance]],
         "position": None if single.positions is None else single.positions[instance].tolist(),
         "key": None if single.instance_labels is None else bool(single.instance_labels[instance] > 0),
-        "features": [] if statistics is None else find_unusual_features(values, statistics),
+        "features": [] if statistics is None else find_unusual_features(values, statistics, single.feature_names),
     }
 
 
@@ -125,13 +125,15 @@ def compute_feature_statistics(instances: np.ndarray | RowView) -> FeatureStatis
     return FeatureStatistics(values.mean(axis=0), values.std(axis=0))
 
 
-def find_unusual_features(instance: np.ndarray, statistics: FeatureStatistics) -> list[JsonObject]:
+def find_unusual_features(
+    instance: np.ndarray, statistics: FeatureStatistics, names: Sequence[str] | None = None
+) -> list[JsonObject]:
     """Return the features that deviate most from their means, in decreasing order; constant features are ignored.
 
     >>> statistics = FeatureStatistics(np.zeros(3), np.array([1.0, 3.0, 0.0]))
     >>> found = find_unusual_features(np.array([1.0, 9.0, 4.0]), statistics)
     >>> [(feature["feature"], feature["deviations"]) for feature in found]
-    [(1, 3.0), (0, 1.0)]
+    [('feature 1', 3.0), ('feature 0', 1.0)]
     """
     values = np.asarray(instance, dtype=np.float64).ravel()
     varying = np.flatnonzero(statistics.deviations > NEGLIGIBLE * np.abs(statistics.means))
@@ -139,7 +141,7 @@ def find_unusual_features(instance: np.ndarray, statistics: FeatureStatistics) -
     order = np.argsort(-np.abs(distances), kind="stable")[:MAX_FEATURES]
     return [
         {
-            "feature": int(feature),
+            "feature": f"feature {feature}" if names is None else names[feature],
             "value": float(values[feature]),
             "mean": float(statistics.means[feature]),
             "deviations": float(distance),

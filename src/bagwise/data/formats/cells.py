@@ -1,6 +1,6 @@
 """Cells and columns of a table: parsing numbers and labels, and deciding which column has which role.
 
-A column is named by the user or recognised by a common name (``COMMON_NAMES``). A cell that cannot be parsed is
+A column is named by the user or recognised by a common name (``COMMON_COLUMNS``). A cell that cannot be parsed is
 rejected with an error that names the file, the row and the column.
 """
 
@@ -13,20 +13,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bagwise.arguments import canonicalize_name, suggest_name
+from bagwise.arguments import suggest_name
+from bagwise.bags import COMMON_COLUMNS, list_candidates, names_an_instance
 from bagwise.errors import InputError
 
 MISSING = {"", "nan", "na", "n/a", "null"}  # without "none", which is used as a diagnosis
 EXACT_LIMIT = 1 << 53  # above this, float64 cannot represent every integer
 MAX_SHOWN = 60  # characters of a cell in an error message
-
-COMMON_NAMES = {
-    "bag": ("bag", "bag id", "bag name", "slide id", "slide", "molecule", "molecule name", "image id"),
-    "label": ("label", "bag label", "y", "target", "class"),
-    "group": ("group", "group id", "case id", "patient id", "patient"),
-    "instance_label": ("instance label",),
-}
-INSTANCE_NAMES = ("", "instance", "instance id", "instance name", "conformation", "conformation name")
 
 
 def is_missing_cell(cell: Any) -> bool:
@@ -151,7 +144,7 @@ def assign_columns(path: Path, header: list[str], given: dict[str, str | None], 
     Columns(bag='id', label='y', group=None, instance_label=None, features=['f1', 'f2'])
     """
     unassigned = [name for name in header if name not in set(given.values()) and name not in drop]
-    found = {role: _find_column(path, header, unassigned, role, given.get(role)) for role in COMMON_NAMES}
+    found = {role: _find_column(path, header, unassigned, role, given.get(role)) for role in COMMON_COLUMNS}
     if found["bag"] is None:
         raise InputError(
             f"{path} has no column with the bag names; name it with --data-option bag=NAME (columns: {_list(header)})"
@@ -159,7 +152,7 @@ def assign_columns(path: Path, header: list[str], given: dict[str, str | None], 
     for name in drop:
         check_column(path, header, name, format_data_option("drop", name))
     used = {*found.values(), *drop}
-    features = [name for name in header if name not in used and canonicalize_name(name) not in INSTANCE_NAMES]
+    features = [name for name in header if name not in used and not names_an_instance(name)]
     return Columns(
         bag=found["bag"],
         label=found["label"],
@@ -173,7 +166,7 @@ def _find_column(path: Path, header: list[str], unassigned: Iterable[str], role:
     """Return the given column, or the only unassigned column with a common name of the role."""
     if given is not None:
         return check_column(path, header, given, format_data_option(role, given))
-    candidates = [name for name in unassigned if canonicalize_name(name) in COMMON_NAMES[role]]
+    candidates = list_candidates(unassigned, role)
     if len(candidates) > 1:
         chosen, *others = candidates
         drop = others[0] if len(others) == 1 else json.dumps(others, ensure_ascii=False)

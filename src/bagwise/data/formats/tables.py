@@ -94,6 +94,7 @@ def _read_instances(path: Path, given: dict[str, str | None], drop: set[str], ha
     packer = BagPacker(path)
     with open_table(path) as table:
         columns = assign_columns(path, table.header, given, drop)
+        packer.feature_names = columns.features
         if not columns.features:
             raise InputError(
                 f"{path} has no feature columns, only {', '.join(table.header)}; add numeric columns to the table"
@@ -179,10 +180,16 @@ class BagPacker:
     ----------
     path : Path
         The file of the rows, for error messages.
+
+    Attributes
+    ----------
+    feature_names : list of str or None
+        Names of the features, if the file has them.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.feature_names: list[str] | None = None
         self._values = array("d")
         self._owners = array("q")
         self._indices: dict[str, int] = {}  # index of each bag, by name
@@ -232,6 +239,7 @@ class BagPacker:
             groups=np.array(roles["group"]) if "group" in roles else None,  # stays text: 1e3 and 1000 are two patients
             names=np.array(list(self._indices)),
             instance_labels=parse_labels(self._instance_labels)[order] if self._instance_labels else None,
+            feature_names=self.feature_names,
         )
 
     def _read_text(self, place: str, role: str, cell: Any) -> str:

@@ -63,7 +63,7 @@ function unusualFeatures(features) {
     return make(
       "tr",
       { title: `value ${formatNumber(each.value, 5)}, mean ${formatNumber(each.mean, 5)}` },
-      make("th", { scope: "row" }, `feature ${each.feature}`),
+      make("th", { scope: "row" }, each.feature),
       make("td", {}, make("span", { class: "track signed" }, bar)),
       make("td", { class: "number" }, `${formatSigned(each.deviations)} SD`),
     );
