@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from bagwise.bags.bags import Bags
 from bagwise.data.datasets.registry import load_dataset
 from bagwise.errors import InputError
 from bagwise.estimators.bag_classifier import BagClassifier
@@ -69,3 +70,31 @@ def test_group_predictions_do_not_need_targets():
     found = group_predictions(None, np.array([[0.9, 0.1], [0.3, 0.7], [0.8, 0.2]]), np.array(["a", "a", "b"]))
     assert found.targets is None
     np.testing.assert_allclose(found.outputs, [[0.6, 0.4], [0.8, 0.2]])
+
+
+def test_evaluate_marks_bags_that_the_model_was_fitted_on_whatever_they_are_named(tmp_path):
+    training, test = NEEDLES[:20], NEEDLES[20:]
+    model = BagClassifier(epochs=1, random_state=0).fit(training, training.labels)
+    assert "seen_bags" not in evaluate(model, test, test.labels).metrics
+    renamed = Bags.concatenate([test, training[:3].replace(names=["x", "y", "z"])])
+    model.save(tmp_path / "model")
+    for fitted in (model, BagClassifier.load(tmp_path / "model")):
+        with pytest.warns(UserWarning, match="fitted on 3 of these 13 bags"):
+            assert evaluate(fitted, renamed, renamed.labels).metrics["seen_bags"] == 3
+
+
+def test_evaluate_marks_bags_that_were_used_for_validation():
+    training, test = NEEDLES[:20], NEEDLES[20:]
+    model = BagClassifier(epochs=1, random_state=0)
+    model.fit(training, training.labels, validation=(test, test.labels))
+    with pytest.warns(UserWarning, match="used them for validation"):
+        assert evaluate(model, test, test.labels).metrics["seen_bags"] == len(test)
+
+
+def test_evaluate_rejects_a_prediction_that_is_not_finite_and_names_the_bag():
+    model = BagClassifier(epochs=1, random_state=0).fit(NEEDLES[:20], NEEDLES[:20].labels)
+    test = NEEDLES[20:].replace(names=[f"bag {n}" for n in range(10)])
+    instances = test.instances.astype(np.float64)
+    instances[test.offsets[4]] = 1e300
+    with pytest.raises(InputError, match="no finite prediction for bag 'bag 4': probability 0 is nan"):
+        evaluate(model, test.replace(instances=instances), test.labels)

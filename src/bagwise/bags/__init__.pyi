@@ -9,6 +9,7 @@ __all__ = [
     "Bags",
     "RowView",
     "compute_offsets",
+    "compute_signatures",
     "fingerprint_bags",
     "hold_out",
     "list_candidates",
@@ -29,5 +30,6 @@ from .column_roles import COMMON_COLUMNS, list_candidates, names_an_instance
 from .fingerprint import fingerprint_bags
 from .folder import KIND, BagWriter, load_bags, read_empty_bags, save_bags
 from .row_views import RowView
+from .signatures import compute_signatures
 from .split_files import ENDINGS, FEATURES, IMAGES, SLIDES, read_split_file, strip_slide_name
 from .splitting import hold_out, make_stratified_folds

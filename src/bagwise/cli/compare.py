@@ -146,12 +146,20 @@ def _print_comparison(comparison: "Comparison", output: Output) -> None:
             metrics = choose_metrics(comparison, part)
             rows = [(method, *(_format_score(own[name].errors) for name in metrics)) for method, own in scores.items()]
             output.print_table(f"{title}: {_describe_errors(scores)}", rows, ("", *metrics.values()))
-    output.print_note(comparison.target.metrics_note)
+    for note in [comparison.target.metrics_note, *comparison.warnings]:
+        output.print_note(note)
     for name, content in (("table.csv", "scores"), ("differences.csv", "differences"), ("table.tex", "LaTeX table")):
         if (folder / name).exists():
             output.print_written(folder / name, content)
     output.print_written(page, "page")
-    output.print_result({"comparison": str(folder), "page": str(page), "scores": make_score_rows(comparison)})
+    output.print_result(
+        {
+            "comparison": str(folder),
+            "page": str(page),
+            "warnings": comparison.warnings,
+            "scores": make_score_rows(comparison),
+        }
+    )
 
 
 def _describe_errors(scores: Any) -> str:

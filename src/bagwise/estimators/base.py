@@ -20,8 +20,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor, nn
 
 from bagwise.arguments import check_whole_number
-from bagwise.bags import Bags, name_bag
+from bagwise.bags import Bags, compute_signatures, name_bag
 from bagwise.errors import InputError
+from bagwise.estimators.leaks import warn_of_leaks
 from bagwise.estimators.serialization import load_estimator, save_estimator
 from bagwise.estimators.validation import BagsLike, ValidationBags, is_list_of_bags, make_singleton_bags
 from bagwise.nn import make_seed
@@ -61,6 +62,8 @@ class BagEstimator(BaseEstimator, ABC):
         Names of the features; defined only if ``X`` had names. Bags to predict are aligned by name.
     extractor_ : str or None
         Name of the feature extractor of the training bags; None if they do not name one.
+    seen_ : ndarray of uint64
+        Signatures of the training and validation bags, by which ``count_seen`` recognises them.
     seed_ : int
         Seed of this fit, derived from ``random_state``.
     """
@@ -76,6 +79,7 @@ class BagEstimator(BaseEstimator, ABC):
     instance_shape_: tuple[int, ...]
     n_features_in_: int
     extractor_: str | None
+    seen_: np.ndarray
     seed_: int
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -213,6 +217,22 @@ class BagEstimator(BaseEstimator, ABC):
         """
         return BagPredictions(self.predict_outputs(X), self.weigh(X))
 
+    def count_seen(self, X: BagsLike) -> int:
+        """Count the bags that the estimator was fitted on, or that ``fit`` used for validation.
+
+        Bags are recognised by their instances, whatever they are named. Metrics of such bags are too optimistic.
+
+        Parameters
+        ----------
+        X : Bags, list of array-like, or array-like of shape (n_bags, n_features)
+            Any bags.
+
+        Returns
+        -------
+        int
+        """
+        return int(np.isin(compute_signatures(self._check_bags(X)), self.seen_).sum())
+
     def save(self, folder: str | Path) -> None:
         """Save the fitted estimator to a folder of safetensors and JSON files; pickle is not used.
 
@@ -265,7 +285,9 @@ class BagEstimator(BaseEstimator, ABC):
         self.instance_shape_ = tuple(X.instance_shape)
         self.n_features_in_ = int(np.prod(X.instance_shape))
         self.extractor_ = X.extractor
+        self.seen_ = compute_signatures(X)
         self.seed_ = self._make_seed()
+        warn_of_leaks(X, targets)
         return X, targets
 
     def _check_target(self, target: Target) -> None:

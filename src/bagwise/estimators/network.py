@@ -13,6 +13,7 @@ from sklearn.base import clone
 from torch import Tensor, nn
 
 from bagwise.arguments import choose_by_name
+from bagwise.bags import compute_signatures
 from bagwise.errors import InputError
 from bagwise.estimators.base import BagEstimator, BagPredictions, RandomState
 from bagwise.estimators.calibration import Adjustment, learn_adjustment, restore_adjustment
@@ -244,6 +245,7 @@ class BagNetwork(BagEstimator):
         held_out = None
         if validation is not None:
             bags = self._check_bags(validation[0])
+            self.seen_ = np.union1d(self.seen_, compute_signatures(bags))
             held_out = LabelledBags(bags, self.target_.encode(validation[1], len(bags)))
         elif self.validation is not None:
             training, held_out = split_validation(

@@ -41,6 +41,7 @@ def save_estimator(estimator: Any, folder: str | Path) -> None:
         "instance_shape": list(estimator.instance_shape_),
         "feature_names": getattr(estimator, "feature_names_in_", np.array([])).tolist(),
         "extractor": estimator.extractor_,
+        "seen": estimator.seen_.astype("<u8").tobytes().hex(),
         "seed": estimator.seed_,
         "learned": metadata,
     }
@@ -81,6 +82,7 @@ def _read_estimator(expected_class: Any, folder: Path, modules: dict[str, Any]) 
     if description["feature_names"]:
         estimator.feature_names_in_ = np.array(description["feature_names"], dtype=object)
     estimator.extractor_ = description["extractor"]
+    estimator.seen_ = np.frombuffer(bytes.fromhex(description["seen"]), dtype="<u8")
     estimator._restore(description["learned"], _read_tensors(folder / TENSORS))
     return estimator
 
@@ -103,6 +105,7 @@ def restore_attributes(estimator: Any, target: Target, instance_shape: tuple[int
     estimator.likelihood_ = estimator._make_likelihood(target)
     estimator.n_features_in_ = int(np.prod(instance_shape))
     estimator.extractor_ = None
+    estimator.seen_ = np.array([], dtype=np.uint64)
 
 
 def load_parameters(model: nn.Module, tensors: dict[str, Tensor]) -> None:

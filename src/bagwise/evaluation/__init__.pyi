@@ -10,6 +10,7 @@ __all__ = [
     "check_splits",
     "compute_fold_error",
     "compute_instance_metrics",
+    "describe_seen_bags",
     "evaluate",
     "get_groups",
     "get_metric_values",
@@ -21,7 +22,7 @@ __all__ = [
 ]
 
 from .cross_validation import Unit, get_metric_values, get_pooled_values
-from .evaluation import Evaluation, GroupPredictions, evaluate, group_predictions
+from .evaluation import Evaluation, GroupPredictions, describe_seen_bags, evaluate, group_predictions
 from .instance_metrics import compute_instance_metrics
 from .intervals import (
     CONFIDENCE_LEVEL,

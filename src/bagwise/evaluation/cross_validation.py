@@ -71,6 +71,7 @@ def evaluate_split(
         fitted = time.perf_counter()
         outputs, weights = model.predict_with_weights(test)
         check_outputs(target, outputs, test)
+        n_seen = model.count_seen(test)
         instances = {} if test.view("instance_labels") is None else evaluate_key_instances(model, test, weights)
     predictions = _collect_predictions(target, targets[split.test], outputs, test.groups)
     return {
@@ -86,6 +87,7 @@ def evaluate_split(
             **instances,
             "sharing": measure_concentration(test, weights),
         },
+        **({"seen_bags": n_seen} if n_seen else {}),
         "seconds": {"fit": fitted - started, "judge": time.perf_counter() - fitted},
     }
 

@@ -4,6 +4,7 @@ Groups (e.g. the patients that slides belong to) are predicted from their bags: 
 outputs of its bags.
 """
 
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,7 +52,8 @@ def evaluate(estimator: BagEstimator, bags: BagsLike, y: npt.ArrayLike) -> Evalu
     Returns
     -------
     Evaluation
-        Outputs, weights and metrics with bootstrap intervals.
+        Outputs, weights and metrics with bootstrap intervals. If the estimator was fitted on some of the bags, their
+        number is the metric "seen_bags", and there is a warning.
 
     Raises
     ------
@@ -69,11 +71,35 @@ def evaluate(estimator: BagEstimator, bags: BagsLike, y: npt.ArrayLike) -> Evalu
         "bags": _compute_metrics_with_intervals(target, targets, outputs, bags.groups, threshold),
         "decision_threshold": threshold,
     }
+    if n_seen := estimator.count_seen(bags):
+        metrics["seen_bags"] = n_seen
+        warnings.warn(describe_seen_bags(n_seen, len(bags)), stacklevel=2)
     if bags.groups is not None:
         metrics |= _compute_group_metrics(target, targets, outputs, bags.groups, threshold)
     if bags.view("instance_labels") is not None:
         metrics["instances"] = evaluate_key_instances(estimator, bags, weights)
     return Evaluation(outputs, weights, metrics)
+
+
+def describe_seen_bags(n_seen: int, n_bags: int) -> str:
+    """Return the warning about test bags that the model was fitted on.
+
+    Parameters
+    ----------
+    n_seen : int
+        Number of these bags.
+    n_bags : int
+        Number of test bags.
+
+    Returns
+    -------
+    str
+    """
+    return (
+        f"the model was fitted on {n_seen} of these {n_bags} bags, or on bags with the same instances, or used them for "
+        "validation, so the metrics are too optimistic; evaluate it on other bags, and remove duplicates or give them "
+        "one group"
+    )
 
 
 def check_outputs(target: Target, outputs: np.ndarray, bags: Bags) -> None:

@@ -57,6 +57,7 @@ def write_comparison_page(comparison: Comparison) -> Path:
         metric_titles={name: metric.title for name, metric in comparison.target.metrics.items()},
         box_metrics=box_metrics,
         metrics_note=comparison.target.metrics_note,
+        warnings=comparison.warnings,
         one_test_set=all(map(share_test_bags, comparison.units.values())),
         n_folds=1 + max(unit["fold"] for unit in units),
         grouped=any("groups" in unit["predictions"]["bags"] for unit in units),

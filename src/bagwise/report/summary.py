@@ -16,7 +16,7 @@ from bagwise.arguments import canonicalize_name
 from bagwise.bags import Bags
 from bagwise.errors import InputError
 from bagwise.estimators import METHODS
-from bagwise.evaluation import CONFIDENCE_LEVEL, N_RESAMPLES
+from bagwise.evaluation import CONFIDENCE_LEVEL, N_RESAMPLES, describe_seen_bags
 from bagwise.figures import is_image_shape
 from bagwise.io import JsonObject
 from bagwise.nn import choose_encoder, get_encoder_shape
@@ -88,6 +88,7 @@ def _open_test_bags(run: Run) -> tuple[Bags | None, str | None]:
 
 
 def _make_metadata(run: Run, predictions: PredictedBags) -> JsonObject:
+    n_seen = run.metrics.get("seen_bags")
     return {
         "run": run.folder.resolve().name,
         "data": Path(run.parameters["data"]["data"]).name,
@@ -102,6 +103,9 @@ def _make_metadata(run: Run, predictions: PredictedBags) -> JsonObject:
         "shown_output": None if run.target.shown_output is None else predictions.titles[run.target.shown_output],
         "headline_metrics": list(run.target.headline_metrics),
         "metrics_note": run.target.metrics_note,
+        "seen_warning": describe_seen_bags(seen, run.metrics["n_bags"])
+        if (seen := run.metrics.get("seen_bags"))
+        else "",
         "sections": list(run.target.sections),
         "label_counts": run.target.count_labels(predictions.targets),
         "network": _describe_network(run),

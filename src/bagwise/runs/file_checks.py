@@ -90,7 +90,8 @@ def check_metrics(content: Any) -> dict[str, Any]:
     for part in [content["bags"], *([content["groups"]["metrics"]] if "groups" in content else [])]:
         _check_intervals(part)
     instance_metrics = [value for metrics in content.get("instances", {}).values() for value in metrics.values()]
-    if not all(map(_is_finite_or_none, [content["n_bags"], content["n_instances"], *instance_metrics])):
+    counts = [content["n_bags"], content["n_instances"], content.get("seen_bags")]
+    if not all(map(_is_finite_or_none, [*counts, *instance_metrics])):
         raise ValueError("a metric is not a number")
     return content
 

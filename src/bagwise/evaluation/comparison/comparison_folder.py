@@ -128,6 +128,16 @@ class Comparison:
             return read_unit_target(next(iter(self.units.values()))[0])
 
     @cached_property
+    def warnings(self) -> list[str]:
+        """Reasons why all scores are too optimistic; every table, page and csv file of the comparison shows them."""
+        found = ["the epoch was chosen on the test bags"] if self.plan.get("peeking") else []
+        counts = [unit.get("seen_bags", 0) for units in self.units.values() for unit in units]
+        if not found and any(counts):
+            n_fits = sum(count > 0 for count in counts)
+            found.append(f"in {n_fits} of {len(counts)} fits, test bags have the same instances as training bags")
+        return [f"WARNING, too optimistic: {reason}" for reason in found]
+
+    @cached_property
     def scores(self) -> dict[str, dict[str, Scores]]:
         return self.part("bags")
 

@@ -76,7 +76,12 @@ def _make_score_row(comparison: Comparison, part: str, method: str, name: str, s
         "interval_high": high,
         "pooled": scores.pooled,
         "fit_seconds": sum(unit["seconds"]["fit"] for unit in units),
+        **_make_warning_column(comparison),
     }
+
+
+def _make_warning_column(comparison: Comparison) -> Row:
+    return {"warning": "; ".join(comparison.warnings)} if comparison.warnings else {}
 
 
 def make_difference_rows(comparison: Comparison, metric: str) -> list[Row]:
@@ -105,6 +110,7 @@ def make_difference_rows(comparison: Comparison, metric: str) -> list[Row]:
                 "interval_high": high,
                 "p_value": difference.p_value,
                 "n_folds": difference.n_folds,
+                **_make_warning_column(comparison),
             }
         )
     return rows
@@ -132,6 +138,9 @@ def make_latex_table(comparison: Comparison, metrics: Sequence[str] = ()) -> str
             _format_cell(scores[name].errors.mean, scores[name].errors.corrected_error, best[name]) for name in metrics
         ]
         lines.append(f"{_escape_latex(method)} & {' & '.join(cells)} \\\\")
+    lines += [
+        f"\\multicolumn{{{1 + len(metrics)}}}{{l}}{{{_escape_latex(warning)}}} \\\\" for warning in comparison.warnings
+    ]
     return "\n".join([*lines, r"\hline", r"\end{tabular}", ""])
 
 
