@@ -156,10 +156,10 @@ def test_names_are_shown_as_text_and_never_as_markup(page, session):
 def test_list_is_sorted_by_clicks_on_a_column_title(page, session):
     visit(page)
     expected = [bag["name"] for bag in sorted(session.bags(0), key=lambda bag: float(bag["outputs"][1]))]
-    page.click("[data-sort=probability]")
+    page.click("[data-sort=output]")
     assert list_names(page) == expected
-    assert page.locator("th:has([data-sort=probability])").get_attribute("aria-sort") == "ascending"
-    page.click("[data-sort=probability]")
+    assert page.locator("th:has([data-sort=output])").get_attribute("aria-sort") == "ascending"
+    page.click("[data-sort=output]")
     assert list_names(page) == expected[::-1]
 
 
