@@ -33,11 +33,26 @@ class Mutant(NamedTuple):
 
 
 MUTANTS = [
-    Mutant("targets/metrics.py", "probabilities[:, 1] > threshold", "probabilities[:, 1] >= threshold", "targets"),
+    Mutant(
+        "targets/metrics.py",
+        "probabilities[:, positive] > threshold",
+        "probabilities[:, positive] >= threshold",
+        "targets",
+    ),
     Mutant("targets/metrics.py", "(counts - 1) / 2", "counts / 2", "targets"),
-    Mutant("targets/metrics.py", "2 * count.hits + count.false_alarms", "count.hits + count.false_alarms", "targets"),
-    Mutant("targets/likelihoods.py", "2 * targets.to(scores.dtype) - 1", "1 - 2 * targets.to(scores.dtype)", "targets"),
-    Mutant("targets/likelihoods.py", "- math.log(self.n_sets)", "+ math.log(self.n_sets)", "targets"),
+    Mutant(
+        "targets/metrics.py",
+        "2 * count.true_positives + count.false_positives",
+        "count.true_positives + count.false_positives",
+        "targets",
+    ),
+    Mutant(
+        "targets/class_likelihoods.py",
+        "2 * targets.to(scores.dtype) - 1",
+        "1 - 2 * targets.to(scores.dtype)",
+        "targets",
+    ),
+    Mutant("targets/class_likelihoods.py", "- math.log(len(sets))", "+ math.log(len(sets))", "targets"),
     Mutant(
         "estimators/calibration.py",
         "clip_log(probabilities) / self.temperature",

@@ -1,6 +1,8 @@
 import csv
 import json
 
+from bagwise.data.datasets.registry import load_dataset
+from bagwise.estimators.registry import build_method
 from command_line import bagwise, run_rejected
 
 
@@ -49,3 +51,13 @@ def test_explain_rejects_unwritable_path_before_computing(digits_run, tmp_path, 
     run, out = digits_run.folder, ("--out", tmp_path / "file" / "why")
     for which in (("--bag", digits_run.predictions[0]["bag"]), ()):
         assert "is a file or below a file" in run_rejected("explain", run, *which, *out, cwd=tmp_path)
+
+
+def test_explain_opens_a_model_saved_from_python(tmp_path):
+    bags = load_dataset("needles", n_bags=30)
+    build_method("extra trees", random_state=0).fit(bags, bags.labels).save(tmp_path / "model")
+    assert "bagwise explain" in run_rejected("explain", tmp_path / "model", cwd=tmp_path)  # it has no test bags
+    data = ("needles", "--data-option", "n_bags=30")
+    assert "30 bags" in bagwise("explain", tmp_path / "model", *data).stdout
+    done = bagwise("explain", tmp_path / "model", *data, "--bag", bags.names[0], "--out", tmp_path / "why", "--json")
+    assert json.loads(done.stdout)["label"] == str(bags.labels[0])

@@ -32,7 +32,12 @@ def test_parameter_defaults_in_help_are_those_of_bag_classifier():
         elif isinstance(default, str):
             assert shown == default, name
         else:
-            assert shown in {"none", "all", "0.5 for mlp and nucleus cnn, 0 for lenet"}, name
+            assert shown in {
+                "none",
+                "all",
+                "0.5 for mlp and nucleus cnn, 0 for lenet",
+                PARAMETERS["positive"].default,
+            }, name
 
 
 def test_gather_parameters_flags_take_precedence_over_file(tmp_path):

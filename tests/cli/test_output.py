@@ -3,6 +3,7 @@ import json
 import pytest
 
 from bagwise.cli.output import Output, RemainingTime
+from bagwise.targets.classes import ClassTarget
 
 
 class Clock:
@@ -81,7 +82,7 @@ METRICS = {
 
 
 def test_print_metrics_shows_intervals_and_undefined_values(capsys):
-    Output(quiet=False, as_json=False).print_metrics(METRICS)
+    Output(quiet=False, as_json=False).print_metrics(METRICS, ClassTarget.unnamed(2))
     shown = capsys.readouterr().out
     assert "0.667" in shown
     assert "0.250 – 1.000" in shown
@@ -92,7 +93,7 @@ def test_print_metrics_shows_intervals_and_undefined_values(capsys):
 def test_output_quiet_prints_nothing_and_json_only_the_result(capsys):
     for output in (Output(quiet=True, as_json=False), Output(quiet=False, as_json=True)):
         output.print("words")
-        output.print_metrics(METRICS)
+        output.print_metrics(METRICS, ClassTarget.unnamed(2))
         output.print_result({"name": "ü"})
     assert json.loads(capsys.readouterr().out) == {"name": "ü"}
 

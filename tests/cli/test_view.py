@@ -14,7 +14,7 @@ def test_view_serves_a_run_until_interrupted(digits_run, tmp_path):
             found = json.load(answer)
         viewer.send_signal(signal.SIGINT)
         _, stderr = viewer.communicate(timeout=240)
-    assert [bag["probabilities"][1] for bag in found] == [row["probability 1"] for row in digits_run.predictions]
+    assert [bag["outputs"][1] for bag in found] == [row["probability 1"] for row in digits_run.predictions]
     assert viewer.returncode == 0
     assert stderr == ""
     assert not list(tmp_path.iterdir())

@@ -14,15 +14,16 @@ def compute_bag_metrics(targets, probabilities, threshold=0.5):
 
 
 NEEDLES = load_dataset("needles", n_bags=30)
+OTHER_NEEDLES = load_dataset("needles", n_bags=30, seed=7)
 
 
 def test_evaluate_returns_the_predictions_of_the_model_and_their_metrics():
     model = BagClassifier(epochs=2, random_state=0).fit(NEEDLES, NEEDLES.labels)
-    evaluation = evaluate(model, NEEDLES, NEEDLES.labels)
-    np.testing.assert_array_equal(evaluation.outputs, model.predict_proba(NEEDLES))
-    np.testing.assert_array_equal(evaluation.weights, model.weigh(NEEDLES))
+    evaluation = evaluate(model, OTHER_NEEDLES, OTHER_NEEDLES.labels)
+    np.testing.assert_array_equal(evaluation.outputs, model.predict_proba(OTHER_NEEDLES))
+    np.testing.assert_array_equal(evaluation.weights, model.weigh(OTHER_NEEDLES))
     values = {name: entry["value"] for name, entry in evaluation.metrics["bags"].items()}
-    assert values == compute_bag_metrics(NEEDLES.labels, evaluation.outputs)
+    assert values == compute_bag_metrics(OTHER_NEEDLES.labels, evaluation.outputs)
     for entry in evaluation.metrics["bags"].values():
         assert entry["interval"][0] <= entry["value"] + 1e-9
         assert entry["value"] - 1e-9 <= entry["interval"][1]
@@ -32,7 +33,7 @@ def test_evaluate_returns_the_predictions_of_the_model_and_their_metrics():
 def test_evaluate_with_three_classes_has_no_key_instance_metrics_of_scores():
     labels = np.arange(30) % 3
     model = BagClassifier(epochs=1, random_state=0).fit(NEEDLES, labels)
-    assert set(evaluate(model, NEEDLES, labels).metrics["instances"]) == {"weights"}
+    assert set(evaluate(model, OTHER_NEEDLES, labels).metrics["instances"]) == {"weights"}
 
 
 def test_evaluate_rejects_unknown_labels():
@@ -43,8 +44,9 @@ def test_evaluate_rejects_unknown_labels():
 
 def test_evaluate_resamples_whole_groups():
     model = BagClassifier(epochs=2, random_state=0).fit(NEEDLES, NEEDLES.labels)
-    grouped = NEEDLES.replace(groups=np.arange(30) // 10)
-    by_bag, by_group = (evaluate(model, bags, NEEDLES.labels).metrics["bags"] for bags in (NEEDLES, grouped))
+    grouped = OTHER_NEEDLES.replace(groups=np.arange(30) // 10)
+    tests = (OTHER_NEEDLES, grouped)
+    by_bag, by_group = (evaluate(model, bags, OTHER_NEEDLES.labels).metrics["bags"] for bags in tests)
     assert by_group["log_loss"]["value"] == by_bag["log_loss"]["value"]
     assert by_group["log_loss"]["interval"] != by_bag["log_loss"]["interval"]
 

@@ -4,6 +4,9 @@ import numpy as np
 
 from bagwise.figures.curve_plots import plot_learning_curves, plot_precision_recall, plot_removal_curves, plot_roc
 from bagwise.targets.curves import compute_precision_recall, compute_roc
+from bagwise.targets.outputs import Output
+
+OUTPUT = Output("probability yes", "yes", "probability", 0.0, 1.0)
 
 POSITIVE, SCORES = np.array([True, False, True, False]), np.array([0.9, 0.8, 0.7, 0.1])
 
@@ -28,7 +31,7 @@ def test_plot_precision_recall_shows_steps_and_the_positive_share(axes):
 
 def test_plot_removal_curves_shows_both_curves_and_the_whole_bag(axes):
     shares, deletion, insertion = np.array([0, 0.5, 1]), np.array([0.9, 0.3, 0.5]), np.array([0.5, 0.8, 0.9])
-    assert plot_removal_curves(axes, shares, deletion, insertion) is axes
+    assert plot_removal_curves(axes, shares, deletion, insertion, OUTPUT) is axes
     whole, without, only = axes.lines
     assert set(whole.get_ydata()) == {0.9}
     np.testing.assert_array_equal(without.get_xydata(), np.column_stack([shares, deletion]))

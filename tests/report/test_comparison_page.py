@@ -28,3 +28,12 @@ def test_write_comparison_page_states_how_intervals_are_computed(tmp_path):
     page = write_comparison_page(one_set).read_text()
     assert "95 % bootstrap interval" in page
     assert "the data set's own test bags" in page
+
+
+def test_write_comparison_page_warns_if_the_epoch_was_chosen_on_the_test_bags(tmp_path):
+    methods = {"attention": {"epochs": 1}}
+    plan = make_plan("needles", methods, options={"n_bags": 20}, folds=2)
+    honest = write_comparison_page(compare_methods(tmp_path / "honest", plan)).read_text()
+    peeking = write_comparison_page(compare_methods(tmp_path / "peeking", plan._replace(peeking=True))).read_text()
+    assert "the epoch was chosen on the test bags" in peeking
+    assert "WARNING" not in honest

@@ -148,7 +148,8 @@ def test_write_report_is_deterministic(run, page, tmp_path):
 def test_write_report_of_test_bags_of_one_class_shows_undefined_values(tmp_path):
     bags = make_bags(np.repeat(["no", "yes"], 12))
     save_bags(bags, tmp_path / "bags")
-    save_bags(bags[bags.labels == "no"], tmp_path / "only")
+    other = bags[bags.labels == "no"]
+    save_bags(other.replace(instances=other.instances * 1.01), tmp_path / "only")
     data = {"data": str(tmp_path / "bags"), "options": {}, "test": str(tmp_path / "only"), "split_seed": 1}
     text = write_report(execute_run(tmp_path / "run", {"data": data, "parameters": QUICK})).read_text(encoding="utf-8")
     assert "all test bags are of one class" in text
@@ -156,6 +157,19 @@ def test_write_report_of_test_bags_of_one_class_shows_undefined_values(tmp_path)
     assert ">n/a<" in text
     assert "nan" not in re.sub(r"base64,[^\"]*", "", text)
     assert len(PageReader(text).find_all("svg")) == 4
+
+
+def test_write_report_warns_of_test_bags_that_are_training_bags_under_another_name(tmp_path):
+    bags = make_bags(np.repeat(["no", "yes"], 12))
+    save_bags(bags, tmp_path / "bags")
+    copies = bags[[0, 1, 22, 23]]
+    save_bags(copies.replace(names=None if copies.names is None else ["p", "q", "r", "s"]), tmp_path / "copies")
+    data = {"data": str(tmp_path / "bags"), "options": {}, "test": str(tmp_path / "copies"), "split_seed": 1}
+    with pytest.warns(UserWarning, match="fitted on 4 of these 4 bags"):
+        run = execute_run(tmp_path / "run", {"data": data, "parameters": QUICK})
+    assert run.metrics["seen_bags"] == 4
+    text = write_report(run).read_text(encoding="utf-8")
+    assert "the model was fitted on 4 of these 4 bags" in text
 
 
 def test_write_report_states_that_the_data_are_missing(tmp_path):

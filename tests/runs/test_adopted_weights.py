@@ -68,6 +68,15 @@ def test_adopt_weights_returns_a_classifier_that_predicts_labels_and_saves(saved
     np.testing.assert_array_equal(loaded.predict_proba([bag]), model.predict_proba([bag]))
 
 
+def test_adopt_weights_keeps_the_columns_if_the_first_class_is_positive(saved_clam):
+    _, path = saved_clam
+    bag = np.random.default_rng(1).normal(size=(9, 24))
+    plain, first = (adopt_weights(path, classes=labels) for labels in (["normal", "tumour"], ["tumour", "normal"]))
+    assert (plain.target_.positive, first.target_.positive) == (1, 0)
+    np.testing.assert_allclose(first.predict_proba([bag]), plain.predict_proba([bag]), rtol=1e-6)
+    np.testing.assert_allclose(first.decision_function([bag]), plain.decision_function([bag]), rtol=1e-6)
+
+
 @pytest.mark.parametrize("labels", [["one"], ["a", "b", "c"], ["a", "a"]])
 def test_adopt_weights_rejects_a_wrong_number_of_labels(saved_clam, labels):
     message = f"has 2 classes; give 2 different labels with --classes, got {', '.join(labels)}"

@@ -16,6 +16,7 @@ from bagwise.evaluation.comparison import compare_methods, make_plan
 from bagwise.explain import BagLayers, ExplanationSettings, explain_bags, make_overview_rows, write_explanation
 from bagwise.report import export_run, write_comparison_page, write_report
 from bagwise.runs import OpenRun, Run, execute_run, load_model
+from bagwise.training import TrainingProgress
 from bagwise.viewer import Session
 from command_line import bagwise
 from toy_target import BagCounter
@@ -50,6 +51,19 @@ def test_network_learns_counts_with_the_torch_engine(tmp_path):
     assert not hasattr(model, "predict_proba")
     model.save(tmp_path / "model")
     np.testing.assert_array_equal(BagEstimator.load(tmp_path / "model").predict_outputs(NEEDLES), rates)
+
+
+def test_fused_engine_leaves_the_likelihood_to_torch_with_the_reason():
+    remarks = []
+
+    class Progress(TrainingProgress):
+        def engine(self, choice):
+            remarks.append(str(choice))
+
+    BagCounter(**QUICK, engine="auto").fit(NEEDLES, COUNTS, progress=Progress())
+    assert remarks == ["engine: torch (the fused engine does not support the likelihood 'poisson')"]
+    with pytest.raises(InputError, match="does not support the likelihood 'poisson'; use engine='auto'"):
+        BagCounter(**QUICK, engine="fused").fit(NEEDLES, COUNTS)
 
 
 @pytest.mark.parametrize("parameters", [{"pooling": "mean", "level": "instance"}, {"connections": "deep supervision"}])

@@ -138,9 +138,9 @@ def test_list_shows_every_bag_with_its_probability_to_the_last_digit(page, sessi
     bags = session.bags(0)
     assert list_names(page) == [bag["name"] for bag in bags]
     assert page.locator("#bag-name").inner_text() == bags[0]["name"]
-    assert page.locator("#bag-probability").inner_text() == bags[0]["probabilities"][1]
+    assert page.locator("#bag-output").inner_text() == bags[0]["outputs"][1]
     titles = page.eval_on_selector_all("#bags tbody tr", "rows => rows.map(row => row.cells[2].title)")
-    assert titles == [bag["probabilities"][1] for bag in bags]
+    assert titles == [bag["outputs"][1] for bag in bags]
 
 
 def test_names_are_shown_as_text_and_never_as_markup(page, session):
@@ -155,11 +155,11 @@ def test_names_are_shown_as_text_and_never_as_markup(page, session):
 
 def test_list_is_sorted_by_clicks_on_a_column_title(page, session):
     visit(page)
-    expected = [bag["name"] for bag in sorted(session.bags(0), key=lambda bag: float(bag["probabilities"][1]))]
-    page.click("[data-sort=probability]")
+    expected = [bag["name"] for bag in sorted(session.bags(0), key=lambda bag: float(bag["outputs"][1]))]
+    page.click("[data-sort=output]")
     assert list_names(page) == expected
-    assert page.locator("th:has([data-sort=probability])").get_attribute("aria-sort") == "ascending"
-    page.click("[data-sort=probability]")
+    assert page.locator("th:has([data-sort=output])").get_attribute("aria-sort") == "ascending"
+    page.click("[data-sort=output]")
     assert list_names(page) == expected[::-1]
 
 
@@ -202,7 +202,7 @@ def test_map_has_the_colours_of_the_library_at_the_tiles(page, session, layer, s
 
 def test_map_shows_contributions_to_the_selected_class(page, session):
     visit(page, layer="contribution", opacity=1)
-    page.select_option("#class", "dark")
+    page.select_option("#output", "dark")
     wait_until_drawn(page, "dark")
     assert "Contribution to class dark" in page.locator("#legend figcaption").inner_text()
     viewed = session.get_run(0, 0)
@@ -218,7 +218,7 @@ def test_slow_computation_shows_a_message_and_keeps_the_toolbar_usable(page):
     page.locator("label[for=layer-contribution]").click()
     page.wait_for_selector("#busy:not([hidden])")
     assert "Computing: Contribution to class" in page.locator("#busy").inner_text()
-    assert page.locator("#class-field").is_visible()
+    assert page.locator("#output-field").is_visible()
     page.select_option("#scale", "rank")
     while held_requests:
         held_requests.pop().continue_()

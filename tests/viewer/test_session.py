@@ -14,7 +14,7 @@ def test_list_bags_has_the_text_of_the_predictions(image_runs):
         rows = list(csv.DictReader(stream))
     for row, bag in zip(rows, list_bags(run), strict=True):
         assert bag["name"] == row["bag"]
-        assert bag["probabilities"] == [row["probability dark"], row["probability light"]]
+        assert bag["outputs"] == [row["probability dark"], row["probability light"]]
         assert bag["correct"] == (row["label"] == row["predicted"])
         assert bag["n_instances"] == int(row["n_instances"])
         assert bag["group"] is None
@@ -25,7 +25,7 @@ def test_describe_run_identifies_the_test_bags(image_runs, digits_run):
     other = describe_run(2, "digits", digits_run)
     assert first["test_bags"] == second["test_bags"] != other["test_bags"]
     assert (first["method"], second["method"]) == ("attention", "instance-level max")
-    assert first["metrics"]["auc"] == Run(image_runs / "attention").metrics["bags"]["auc"]["value"]
+    assert first["metrics"]["AUC"] == Run(image_runs / "attention").metrics["bags"]["auc"]["value"]
 
 
 def test_session_runs_are_sorted_by_name(session):

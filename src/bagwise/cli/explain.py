@@ -7,25 +7,36 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bagwise.cli.application import app
+from bagwise.cli.options import DataOption, read_options
 from bagwise.cli.output import Json, Output, Quiet
-from bagwise.cli.predict import RunFolder
+from bagwise.cli.predict import AnyModel
+from bagwise.cli.preflight import check_requirements
 from bagwise.errors import InputError
 
 if TYPE_CHECKING:
     from bagwise.estimators import BagEstimator
     from bagwise.explain import ExplanationSettings, ReferenceModel
     from bagwise.explain.heatmaps import MapStyle
-    from bagwise.runs import Run
+    from bagwise.runs import ModelPredictions, Run
+
+    Explained = Run | ModelPredictions
 
 EXAMPLE = "Example: bagwise explain runs/first --bag bag-3 --out explanation/"
 
 
 @app.command(epilog=EXAMPLE)
 def explain(
-    run: RunFolder,
+    run: AnyModel,
+    data: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="DATA", help="DATA to explain instead; labels are not needed. [default: the test bags of the run]"
+        ),
+    ] = None,
+    data_option: DataOption = None,
     bag: Annotated[
         str | None,
-        typer.Option(help="Name of a test bag. [default: none; a csv file that lists all test bags is written]"),
+        typer.Option(help="Name of a bag. [default: none; a csv file that lists all bags is written]"),
     ] = None,
     out: Annotated[
         Path | None,
@@ -80,15 +91,21 @@ def explain(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Show which instances drove the prediction of a test bag.
+    """Show which instances drove the prediction of a bag.
 
-    Writes weights, contributions, deletion curves, images and GeoJSON for QuPath.
+    Writes weights, contributions, deletion curves, images and GeoJSON for QuPath. A saved or exported model has no test
+    bags, so it needs DATA.
     """
-    from bagwise.runs import Run
+    check_requirements(data)
+    from bagwise.runs import ModelPredictions, Run
 
-    output, trained = Output(quiet, as_json), Run(run)
+    output = Output(quiet, as_json)
+    trained = Run(run) if data is None else ModelPredictions(run, data, **read_options(data_option or []))
     if bag is None:
-        _list_bags(trained, out, output)
+        source = (
+            [] if data is None else [data, *(part for pair in data_option or [] for part in ("--data-option", pair))]
+        )
+        _list_bags(trained, source, out, output)
         return
     from bagwise.explain.heatmaps import MapStyle
 
@@ -106,7 +123,7 @@ def explain(
     _explain_bag(trained, bag, out, settings, slides, level, output)
 
 
-def _list_bags(trained: "Run", out: Path | None, output: Output) -> None:
+def _list_bags(trained: "Explained", source: list[str], out: Path | None, output: Output) -> None:
     from bagwise.explain import make_overview_rows
     from bagwise.io import check_writable, write_csv
 
@@ -115,14 +132,15 @@ def _list_bags(trained: "Run", out: Path | None, output: Output) -> None:
     rows = make_overview_rows(trained)
     write_csv(path, rows)
     n_warnings = sum(bool(row["warnings"]) for row in rows)
-    output.print(f"{len(rows)} test bags, {n_warnings} of them with a warning about their weights")
+    output.print(f"{len(rows)} bags, {n_warnings} of them with a warning about their weights")
     output.print_written(path, "list of bags")
-    output.print(f"next: {shlex.join(['bagwise', 'explain', str(trained.folder), '--bag', rows[0]['bag']])}")
+    arguments = [str(trained.folder), *source, "--bag", rows[0]["bag"]]
+    output.print(f"next: {shlex.join(['bagwise', 'explain', *arguments])}")
     output.print_result({"bags": rows, "list": str(path)})
 
 
 def _explain_bag(
-    trained: "Run",
+    trained: "Explained",
     bag: str,
     out: Path | None,
     settings: "ExplanationSettings",
@@ -164,7 +182,7 @@ def _print_explanation(explanation: dict[str, Any], outputs_name: str, output: O
 
 
 def _make_settings(
-    trained: "Run", show: str, of_class: str | None, style: "MapStyle", top: int
+    trained: "Explained", show: str, of_class: str | None, style: "MapStyle", top: int
 ) -> "ExplanationSettings":
     from bagwise.arguments import suggest_name
     from bagwise.explain import ExplanationSettings
@@ -190,10 +208,9 @@ def _load_reference(run: Path | None) -> "ReferenceModel | None":
 
 
 def _load_models(runs: list[Path]) -> "tuple[BagEstimator, ...]":
-    from bagwise.estimators import BagEstimator
-    from bagwise.runs import Run
+    from bagwise.runs import load_model
 
-    return tuple(BagEstimator.load(Run(run).folder / "model") for run in runs)
+    return tuple(load_model(run) for run in runs)
 
 
 def _check_style(scale: str, colours: str | None, opacity: float) -> None:
@@ -215,7 +232,7 @@ def _parse_region(text: str) -> tuple[int, int, int, int]:
     return x, y, width, height
 
 
-def _make_path_beside(trained: "Run", ending: str) -> Path:
+def _make_path_beside(trained: "Explained", ending: str) -> Path:
     """Return a path beside the run; nothing is added to a finished run, because its manifest lists all files."""
     folder = trained.folder.resolve()
     return folder.with_name(f"{folder.name}{ending}")

@@ -32,8 +32,8 @@ def warn_of_leaks(bags: Bags, targets: np.ndarray) -> None:
     are_many = len(leaks) > 1
     warnings.warn(
         f"{'features' if are_many else 'feature'} {', '.join(names)}{more} of the training bags "
-        f"{'determine' if are_many else 'determines'} the label: one value for each label, in every instance. Such a model "
-        "is worthless unless the feature is known before the label; drop the column (--data-option drop=NAME)",
+        f"{'determine' if are_many else 'determines'} the label: one value for each label, in every instance. Such a "
+        "model is worthless unless the feature is known before the label; drop the column (--data-option drop=NAME)",
         stacklevel=4,
     )
 

@@ -96,9 +96,9 @@ def describe_seen_bags(n_seen: int, n_bags: int) -> str:
     str
     """
     return (
-        f"the model was fitted on {n_seen} of these {n_bags} bags, or on bags with the same instances, or used them for "
-        "validation, so the metrics are too optimistic; evaluate it on other bags, and remove duplicates or give them "
-        "one group"
+        f"the model was fitted on {n_seen} of these {n_bags} bags, or on bags with the same instances, or used them "
+        "for validation, so the metrics are too optimistic; evaluate it on other bags, and remove duplicates or give "
+        "them one group"
     )
 
 

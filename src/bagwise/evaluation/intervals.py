@@ -22,7 +22,7 @@ import numpy as np
 from scipy import stats
 
 from bagwise.nn import Purpose, make_generator
-from bagwise.targets import DEFAULT_THRESHOLD, Target, learn_target, restore_target
+from bagwise.targets import DEFAULT_THRESHOLD, Target, make_unnamed_target, restore_target
 
 N_RESAMPLES = 1000
 CONFIDENCE_LEVEL = 0.95
@@ -266,8 +266,7 @@ def read_unit_target(unit: dict[str, Any]) -> Target:
     """
     if "target" in unit:
         return restore_target(unit["target"])
-    numbers = np.arange(len(unit["predictions"]["bags"]["probabilities"][0]))
-    return learn_target("classes", numbers, len(numbers))
+    return make_unnamed_target(len(unit["predictions"]["bags"]["probabilities"][0]))
 
 
 def resample_metrics(units: Sequence[dict[str, Any]], part: str) -> dict[str, np.ndarray]:

@@ -19,7 +19,7 @@ from bagwise.explain.heatmaps.picture_folder import DATASETS, PictureFolder
 from bagwise.explain.heatmaps.scales import apply_scale
 from bagwise.explain.heatmaps.window import get_tile_grid, make_window
 from bagwise.io import MANIFEST
-from bagwise.runs import Run
+from bagwise.runs import ModelPredictions, Run
 
 MAX_SIDE = 4096  # pixels of the longer side of an image; larger images and slides have a map, but no panels
 
@@ -65,12 +65,12 @@ def render_panels(
     return {"(a) image": image, **painted}
 
 
-def find_pictures(run: Run) -> PictureFolder | None:
+def find_pictures(run: Run | ModelPredictions) -> PictureFolder | None:
     """Return the images from which the bags of a run were cut.
 
     Parameters
     ----------
-    run : Run
+    run : Run or ModelPredictions
         A finished run.
 
     Returns
@@ -85,12 +85,12 @@ def find_pictures(run: Run) -> PictureFolder | None:
     return PictureFolder.of_folder(data) if is_images else None
 
 
-def open_bag_background(run: Run, bag: str, slides: Path | None = None) -> Background | None:
+def open_bag_background(run: Run | ModelPredictions, bag: str, slides: Path | None = None) -> Background | None:
     """Open the image or slide of a bag.
 
     Parameters
     ----------
-    run : Run
+    run : Run or ModelPredictions
         A finished run.
     bag : str
         Name of the bag.

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import entr
 
 from bagwise.io import JsonObject
-from bagwise.runs import Run
+from bagwise.runs import ModelPredictions, Run
 
 COLLAPSED = 0.99  # weight of a single instance
 FLAT = 0.95  # effective number, as a share of the instances
@@ -100,12 +100,12 @@ def compute_effective_number(weights: np.ndarray, offsets: np.ndarray) -> np.nda
     return np.exp(np.add.reduceat(entr(shares), starts)).clip(1, sizes)
 
 
-def make_overview_rows(run: Run) -> list[JsonObject]:
+def make_overview_rows(run: Run | ModelPredictions) -> list[JsonObject]:
     """Return one row per test bag, with its prediction and the reliability of its weights.
 
     Parameters
     ----------
-    run : Run
+    run : Run or ModelPredictions
         A finished run; its files are read, and nothing is predicted again.
 
     Returns

@@ -103,9 +103,7 @@ def _make_metadata(run: Run, predictions: PredictedBags) -> JsonObject:
         "shown_output": None if run.target.shown_output is None else predictions.titles[run.target.shown_output],
         "headline_metrics": list(run.target.headline_metrics),
         "metrics_note": run.target.metrics_note,
-        "seen_warning": describe_seen_bags(seen, run.metrics["n_bags"])
-        if (seen := run.metrics.get("seen_bags"))
-        else "",
+        "seen_warning": describe_seen_bags(n_seen, run.metrics["n_bags"]) if n_seen else "",
         "sections": list(run.target.sections),
         "label_counts": run.target.count_labels(predictions.targets),
         "network": _describe_network(run),

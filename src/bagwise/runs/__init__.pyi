@@ -2,6 +2,7 @@ __all__ = [
     "KIND",
     "PARAMETERS",
     "REPORT",
+    "ModelPredictions",
     "OpenRun",
     "Run",
     "adopt_weights",
@@ -22,6 +23,7 @@ __all__ = [
 
 from .adopted_weights import adopt_weights
 from .execution import assist_run, execute_run
+from .model_predictions import ModelPredictions
 from .onnx_graph import check_onnx_packages, write_onnx
 from .open_run import OpenRun, compute_weight_spread, find_other_seeds
 from .predictions import make_empty_rows, make_group_rows, make_prediction_rows, make_weight_rows

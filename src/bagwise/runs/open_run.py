@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,7 +12,8 @@ from bagwise.bags import Bags
 from bagwise.errors import InputError
 from bagwise.estimators import BagEstimator
 from bagwise.io import JsonObject
-from bagwise.runs.run import Run
+from bagwise.runs.model_predictions import ModelPredictions
+from bagwise.runs.run import Run, load_model
 
 
 class OpenedBags(NamedTuple):
@@ -27,13 +28,13 @@ class OpenRun:
 
     Parameters
     ----------
-    run : Run
-        The run.
+    run : Run or ModelPredictions
+        The run, or the predictions of a model for other bags.
 
     Attributes
     ----------
-    run : Run
-        The run.
+    run : Run or ModelPredictions
+        The run, or the predictions of a model for other bags.
     prediction_lock : threading.Lock
         Callers acquire it while they use the model: concurrent predictions would only be slower.
     opened : OpenedBags
@@ -42,8 +43,8 @@ class OpenRun:
         The fitted model.
     """
 
-    def __init__(self, run: Run) -> None:
-        self.run = run
+    def __init__(self, run: Run | ModelPredictions) -> None:
+        self.run: Any = run
         self.prediction_lock = threading.Lock()
         self._lock = threading.RLock()
 
@@ -129,7 +130,7 @@ class OpenRun:
 
     @cached_property
     def _model(self) -> BagEstimator:
-        return BagEstimator.load(self.run.folder / "model")
+        return load_model(self.run.folder)
 
 
 def find_other_seeds(runs: Sequence[Run]) -> list[list[int]]:

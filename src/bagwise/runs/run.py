@@ -104,8 +104,9 @@ class Run:
         self.folder = Path(folder)
         if is_model_folder(self.folder):
             raise InputError(
-                f"{self.folder} has a model without test bags, not a run; use `bagwise evaluate {self.folder} DATA` or "
-                f"`bagwise predict {self.folder} DATA --out FILE`, or train a run with `bagwise train DATA RUN`"
+                f"{self.folder} has a model without test bags, not a run; use `bagwise evaluate {self.folder} DATA`, "
+                f"`bagwise predict {self.folder} DATA --out FILE` or `bagwise explain {self.folder} DATA`, or train a "
+                "run with `bagwise train DATA RUN`"
             )
         if (self.folder / CHECKPOINT).exists() and not (self.folder / MANIFEST).exists():
             raise InputError(f"{self.folder} is a run that is not finished; resume it with `bagwise train … --resume`")

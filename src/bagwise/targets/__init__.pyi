@@ -33,6 +33,7 @@ __all__ = [
     "learn_target",
     "list_kinds",
     "make_likelihood",
+    "make_unnamed_target",
     "register_target",
     "restore_target",
     "save_target",
@@ -55,4 +56,4 @@ from .key_metrics import KEY_METRICS
 from .likelihoods import Likelihood, Scores, Supervised, Targets
 from .metrics import CLASS_METRICS, DEFAULT_THRESHOLD, compute_auc, compute_average_precision, decide_classes
 from .outputs import Metric, Metrics, Output, Threshold, clip_to_range, find_best
-from .registry import AUTO, learn_target, list_kinds, register_target, restore_target, save_target
+from .registry import AUTO, learn_target, list_kinds, make_unnamed_target, register_target, restore_target, save_target

@@ -120,6 +120,28 @@ def restore_target(content: dict[str, Any]) -> Target:
     return kinds[kind].from_json({name: value for name, value in content.items() if name != "kind"})
 
 
+def make_unnamed_target(n_outputs: int) -> Target:
+    """Return the target of predictions whose labels were not stored: the classes 0, 1, ….
+
+    Parameters
+    ----------
+    n_outputs : int
+        Number of classes.
+
+    Returns
+    -------
+    Target
+
+    Examples
+    --------
+    >>> make_unnamed_target(2).describe()
+    'the classes 0, 1'
+    """
+    from bagwise.targets.classes import ClassTarget
+
+    return ClassTarget.unnamed(n_outputs)
+
+
 def _get_kinds() -> dict[str, type[Target]]:
     from bagwise.targets import classes  # noqa: F401 (registers the kinds of this package)
 

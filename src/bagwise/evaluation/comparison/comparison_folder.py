@@ -34,7 +34,7 @@ UNIT_KEYS = {"repeat", "fold", "n_training", "rows", "threshold", "predictions",
 
 PARTS = {  # the parts of a unit's metrics, with the titles of their tables
     "bags": "bags",
-    "groups": "groups (e.g. patients), by the mean probabilities of their bags",
+    "groups": "groups (e.g. patients), by the mean predictions of their bags",
     "weights": "key instances, ranked by their weights",
     "scores": "key instances, ranked by their own scores",
 }
