@@ -318,6 +318,19 @@ class Bags(BagRows):
         check_metadata(changed, self.offsets, merged.get("names"))
         return Bags.trusted(extractor, offsets=self.offsets, **merged)
 
+    def load(self) -> "Bags":
+        """Return the bags with all rows in memory, and none in a file.
+
+        Returns
+        -------
+        Bags
+            Equal bags, whose rows are packed in new arrays.
+        """
+        rows = {name: np.array(view.read()) for name, view in self._rows.items()}
+        return Bags.trusted(
+            self.extractor, offsets=self.offsets, **{name: getattr(self, name) for name in PER_BAG}, **rows
+        )
+
     def __repr__(self) -> str:
         return describe_in_line(self)
 
