@@ -244,9 +244,14 @@ class Bags(BagRows):
 
     def _select(self, chosen: np.ndarray | slice) -> "Bags":
         offsets = as_read_only(compute_offsets(self.offsets[1:][chosen] - self.offsets[:-1][chosen]))
+        bags = object.__new__(Bags)  # without Bags.trusted, because every batch is a selection
+        bags.__dict__.update(self.__dict__)
+        for name in PER_BAG:
+            if (values := bags.__dict__[name]) is not None:
+                bags.__dict__[name] = as_read_only(values[chosen])
         rows = {name: view.select(chosen, offsets) for name, view in self._rows.items()}
-        per_bag = {name: value[chosen] for name in PER_BAG if (value := getattr(self, name)) is not None}
-        return Bags.trusted(self.extractor, offsets=offsets, **rows, **per_bag)
+        bags.__dict__.update(offsets=offsets, _rows=rows)
+        return bags
 
     def singletons(self) -> "Bags":
         """Return bags of one instance each: bag k contains instance k.
