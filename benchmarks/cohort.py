@@ -29,7 +29,7 @@ import warnings
 from pathlib import Path
 from statistics import median
 
-SIZE, WIDTH, ROUNDS = 5_000, 1_024, 3
+SIZE, WIDTH = 5_000, 1_024
 SHARE = 0.2  # of the bags held out
 
 
@@ -125,14 +125,14 @@ def run(source, kind, folder):
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout)
 
 
-def compare(before, folder, n_bags):
+def compare(before, folder, n_bags, n_rounds):
     from writing_results import conditions, write
 
     make_folder(folder, n_bags)
     sources = {"before": before, "now": Path(__file__).parents[1] / "src"}
     found = {(version, kind): [] for kind in ("warm", "cold") for version in sources}
     reads = []
-    for _ in range(ROUNDS):
+    for _ in range(n_rounds):
         reads.append(read_all(folder / "instances.npy"))
         for version, kind in found:
             found[version, kind].append(run(sources[version], kind, folder))
@@ -152,7 +152,7 @@ def compare(before, folder, n_bags):
     disk = size / median(reads)
     share = float(rows[0]["training bags [GB]"])
     text = (
-        f"{n_bags} bags of {SIZE:,} × {WIDTH:,} float16 rows, {size:.2f} GB; medians of {ROUNDS} rounds, peaks are "
+        f"{n_bags} bags of {SIZE:,} × {WIDTH:,} float16 rows, {size:.2f} GB; medians of {n_rounds} rounds, peaks are "
         f"maxima. The disk reads {disk:.2f} GB/s, so the training bags take at least {share / disk:.1f} s from a cold "
         f"disk. A cold epoch includes loading. {conditions()}."
     )
@@ -164,10 +164,11 @@ if __name__ == "__main__":
     parser.add_argument("--before", type=Path)
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()))
     parser.add_argument("--bags", type=int, default=200)
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--measure")
     arguments = parser.parse_args()
     if arguments.measure:
         measure(arguments.measure, arguments.folder)
     else:
         with tempfile.TemporaryDirectory(dir=arguments.folder) as temporary:
-            compare(arguments.before, Path(temporary) / "cohort", arguments.bags)
+            compare(arguments.before, Path(temporary) / "cohort", arguments.bags, arguments.rounds)

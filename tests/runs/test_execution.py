@@ -273,10 +273,14 @@ def test_execute_run_does_not_train_a_finished_run_again(tmp_path, monkeypatch):
 def test_execute_run_returns_a_finished_run_in_a_read_only_folder(tmp_path, monkeypatch):
     execute_run(tmp_path / "run", describe())
 
-    def refuse(*arguments):
-        raise PermissionError
+    open_file = os.open
 
-    monkeypatch.setattr("bagwise.io.locking.os.open", refuse)
+    def refuse_to_write(path, flags, *arguments, **options):
+        if flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
+            raise PermissionError
+        return open_file(path, flags, *arguments, **options)
+
+    monkeypatch.setattr(os, "open", refuse_to_write)
     assert execute_run(tmp_path / "run", describe(), resume=True).metrics["n_bags"] == 6
 
 
