@@ -15,6 +15,7 @@ from bagwise.errors import InputError
 from bagwise.io import atomic
 from bagwise.io.json_files import read_json
 from bagwise.io.manifest import find_damage
+from bagwise.io.open_folders import read_folder
 from resealing import reseal
 
 
@@ -367,3 +368,24 @@ def test_save_bags_rejects_a_second_writer(tmp_path):
         with pytest.raises(InputError, match=r"bags is being written by process \d+ on .*; wait until it has finished"):
             save_bags(make_bags(), tmp_path / "bags")
     assert load_bags(tmp_path / "bags").labels.tolist() == [1]
+
+
+def test_load_bags_and_read_empty_bags_of_an_open_folder_are_of_the_same_version(tmp_path):
+    folder = tmp_path / "bags"
+
+    def write(number):
+        with BagWriter(folder) as writer:
+            writer.add(np.zeros((1, 2)), name=f"full {number}")
+            writer.empty.append(f"empty {number}")
+
+    def read(opened):
+        names = load_bags(opened).names.tolist()
+        if not replaced:
+            replaced.append(True)
+            write(2)
+        return [*names, *read_empty_bags(opened)]
+
+    replaced = []
+    write(1)
+    assert read_folder(folder, read) == ["full 1", "empty 1"]
+    assert [*load_bags(folder).names, *read_empty_bags(folder)] == ["full 2", "empty 2"]

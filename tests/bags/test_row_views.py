@@ -175,6 +175,15 @@ def test_halves_of_one_base_share_it_when_concatenated():
     assert len(Bags.concatenate([base[:2], base[4:]]).view().bases) == 1
 
 
+def test_load_copies_all_rows_to_memory(selected):
+    loaded = selected.load()
+    assert_equal(loaded, pack_again(selected))
+    for name in VIEWED:
+        (base,) = loaded.view(name).bases
+        assert base.file is None
+        assert not any(np.shares_memory(base.array, other.array) for other in selected.view(name).bases)
+
+
 def test_views_of_bases_in_memory_pickle_only_the_chosen_rows():
     rows = np.random.default_rng(0).normal(size=(10_000, 8))
     bags = Bags(rows, np.arange(0, 10_001, 100))

@@ -73,5 +73,5 @@ def test_map_again_refuses_another_file(path, change):
 def test_map_again_refuses_a_missing_file(path):
     mapped = map_npy(path)
     path.unlink()
-    with pytest.raises(InputError, match=r"rows.npy was removed since the bags were loaded"):
+    with pytest.raises(InputError, match=r"rows.npy is missing: it was removed since the bags were loaded, or"):
         map_again(mapped.file)

@@ -275,12 +275,12 @@ def test_execute_run_returns_a_finished_run_in_a_read_only_folder(tmp_path, monk
 
     open_file = os.open
 
-    def refuse_to_create(path, flags, *arguments, **options):
-        if flags & os.O_CREAT:
+    def refuse_to_write(path, flags, *arguments, **options):
+        if flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
             raise PermissionError
         return open_file(path, flags, *arguments, **options)
 
-    monkeypatch.setattr("bagwise.io.locking.os.open", refuse_to_create)
+    monkeypatch.setattr(os, "open", refuse_to_write)
     assert execute_run(tmp_path / "run", describe(), resume=True).metrics["n_bags"] == 6
 
 

@@ -8,6 +8,7 @@ __all__ = [
     "BagWriter",
     "Bags",
     "RowView",
+    "align_features",
     "compute_offsets",
     "compute_signatures",
     "fingerprint_bags",
@@ -27,6 +28,7 @@ from .arrays import compute_offsets
 from .bags import Bags
 from .checks import name_bag
 from .column_roles import COMMON_COLUMNS, list_candidates, names_an_instance
+from .feature_names import align_features
 from .fingerprint import fingerprint_bags
 from .folder import KIND, BagWriter, load_bags, read_empty_bags, save_bags
 from .row_views import RowView

@@ -25,7 +25,7 @@ from bagwise.bags.arrays import (
 from bagwise.bags.checks import check_finite, check_layout, check_metadata
 from bagwise.bags.concatenation import concatenate_fields
 from bagwise.bags.description import describe_in_html, describe_in_line
-from bagwise.bags.feature_names import FeatureNames, check_feature_names, find_columns
+from bagwise.bags.feature_names import FeatureNames, check_feature_names
 from bagwise.bags.frames import arrays_from_frame
 from bagwise.bags.rows import VIEWED, BagRows, resolve_rows
 from bagwise.errors import InputError
@@ -227,46 +227,17 @@ class Bags(BagRows):
 
     def _select(self, chosen: np.ndarray | slice) -> "Bags":
         offsets = as_read_only(compute_offsets(self.offsets[1:][chosen] - self.offsets[:-1][chosen]))
+        bags = object.__new__(Bags)  # without Bags.trusted, because every batch is a selection
+        bags.__dict__.update(self.__dict__)
+        for name in PER_BAG:
+            if (values := bags.__dict__[name]) is not None:
+                bags.__dict__[name] = as_read_only(values[chosen])
         rows = {name: view.select(chosen, offsets) for name, view in self._rows.items()}
-        per_bag = {name: value[chosen] for name in PER_BAG if (value := getattr(self, name)) is not None}
-        return Bags.trusted(offsets, **rows, **per_bag, **self._get_fields(OF_FEATURES))
+        bags.__dict__.update(offsets=offsets, _rows=rows)
+        return bags
 
     def _get_fields(self, names: Sequence[str]) -> dict[str, Any]:
         return {name: getattr(self, name) for name in names}
-
-    def align_features(self, names: Sequence[str], whose: str = "the model") -> "Bags":
-        """Return the bags with their features in another order; no instance is copied until it is read.
-
-        Parameters
-        ----------
-        names : sequence of str
-            All feature names, in the wanted order.
-        whose : str, default="the model"
-            What has these features, for messages.
-
-        Returns
-        -------
-        Bags
-            The bags themselves if they have no feature names, or if the order is the same.
-
-        Raises
-        ------
-        InputError
-            If features are missing or unknown; the message names them.
-
-        Examples
-        --------
-        >>> bags = Bags.from_list([[[1.0, 2.0]]], feature_names=["size", "age"])
-        >>> bags.align_features(["age", "size"]).instances
-        array([[2., 1.]])
-        """
-        wanted = tuple(names)
-        if self.feature_names is None or self.feature_names == wanted:
-            return self
-        columns = find_columns(self.feature_names, wanted, whose)
-        rows = {**self._rows, "instances": self._rows["instances"].select_columns(columns)}
-        fields = {**self._get_fields((*PER_BAG, *OF_FEATURES)), "feature_names": wanted}
-        return Bags.trusted(self.offsets, **rows, **fields)
 
     def singletons(self) -> "Bags":
         """Return bags of one instance each: bag k contains instance k.
@@ -341,6 +312,17 @@ class Bags(BagRows):
         check_metadata(changed, self.offsets, merged.get("names"))
         of_features["feature_names"] = check_feature_names(of_features["feature_names"], merged["instances"].shape[1:])
         return Bags.trusted(self.offsets, **merged, **of_features)
+
+    def load(self) -> "Bags":
+        """Return the bags with all rows in memory, and none in a file.
+
+        Returns
+        -------
+        Bags
+            Equal bags, whose rows are packed in new arrays.
+        """
+        rows = {name: np.array(view.read()) for name, view in self._rows.items()}
+        return Bags.trusted(self.offsets, **rows, **self._get_fields((*PER_BAG, *OF_FEATURES)))
 
     def __repr__(self) -> str:
         return describe_in_line(self)

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from bagwise.bags.checks import PER_BAG, check_metadata, get_column_kind
+from bagwise.bags.feature_names import align_features
 from bagwise.bags.row_views import RowView
 from bagwise.bags.rows import VIEWED
 from bagwise.errors import InputError
@@ -16,7 +17,7 @@ def concatenate_fields(parts: Any, bags_class: type) -> tuple[np.ndarray, dict[s
         raise InputError("there is nothing to concatenate; pass a list of at least one Bags")
     names = parts[0].feature_names if all(part.feature_names is not None for part in parts) else None
     if names is not None:
-        parts = [part.align_features(names, whose="the first bags") for part in parts]
+        parts = [align_features(part, names, whose="the first bags") for part in parts]
     shapes = {part.instance_shape for part in parts}
     if len(shapes) != 1:
         raise InputError(

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from bagwise.bags.checks import PER_BAG, PER_INSTANCE
 from bagwise.errors import InputError
 
 MAX_LISTED = 5  # names in an error message
@@ -88,6 +89,46 @@ def find_columns(names: FeatureNames, wanted: Sequence[str], whose: str = "the m
             "training. To match features by position, remove the names: bags.replace(feature_names=None)"
         )
     return np.array([column_by_name[name] for name in wanted])
+
+
+def align_features(bags: Any, names: Sequence[str], whose: str = "the model") -> Any:
+    """Return bags with their features in another order; no instance is copied until it is read.
+
+    Parameters
+    ----------
+    bags : Bags
+        Any bags.
+    names : sequence of str
+        All feature names, in the wanted order.
+    whose : str, default="the model"
+        What has these features, for messages.
+
+    Returns
+    -------
+    Bags
+        The same bags if they have no feature names, or if the order is the same.
+
+    Raises
+    ------
+    InputError
+        If features are missing or unknown; the message names them.
+
+    Examples
+    --------
+    >>> from bagwise import Bags
+    >>> bags = Bags.from_list([[[1.0, 2.0]]], feature_names=["size", "age"])
+    >>> align_features(bags, ["age", "size"]).instances
+    array([[2., 1.]])
+    """
+    wanted = tuple(names)
+    if bags.feature_names is None or bags.feature_names == wanted:
+        return bags
+    columns = find_columns(bags.feature_names, wanted, whose)
+    fields = {name: getattr(bags, name) for name in (*PER_BAG, "extractor")}
+    fields |= {name: bags.view(name) for name in PER_INSTANCE}
+    return type(bags).trusted(
+        bags.offsets, instances=bags.view().select_columns(columns), feature_names=wanted, **fields
+    )
 
 
 def list_names(names: Sequence[str]) -> str:

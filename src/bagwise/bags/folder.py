@@ -80,7 +80,7 @@ def save_bags(bags: Bags, folder: str | Path) -> None:
             )
 
 
-def load_bags(folder: str | Path) -> Bags:
+def load_bags(folder: str | Path | OpenFolder) -> Bags:
     """Load bags from a folder; instances are memory-mapped.
 
     The SHA-256 of every file is compared with the manifest. If the instances are larger than 1 GB, only their size is
@@ -88,7 +88,7 @@ def load_bags(folder: str | Path) -> Bags:
 
     Parameters
     ----------
-    folder : str or Path
+    folder : str, Path or OpenFolder
         Folder written by ``save_bags`` or ``BagWriter``.
 
     Returns
@@ -100,7 +100,7 @@ def load_bags(folder: str | Path) -> Bags:
     InputError
         If the folder is not a folder of bags, or is damaged.
     """
-    return read_folder(Path(folder), _load_bags)
+    return _load_bags(folder) if isinstance(folder, OpenFolder) else read_folder(Path(folder), _load_bags)
 
 
 def _load_bags(opened: OpenFolder) -> Bags:
@@ -132,12 +132,12 @@ def _load_bags(opened: OpenFolder) -> Bags:
         ) from None
 
 
-def read_empty_bags(folder: str | Path) -> tuple[str, ...]:
+def read_empty_bags(folder: str | Path | OpenFolder) -> tuple[str, ...]:
     """Return the names of the empty bags of a folder, which are recorded but are not loaded.
 
     Parameters
     ----------
-    folder : str or Path
+    folder : str, Path or OpenFolder
         Folder of bags.
 
     Returns
@@ -145,9 +145,11 @@ def read_empty_bags(folder: str | Path) -> tuple[str, ...]:
     tuple of str
         Names of bags without instances.
     """
-    names = read_manifest(Path(folder), KIND).get("empty", [])
+    if not isinstance(folder, OpenFolder):
+        return read_folder(Path(folder), read_empty_bags)
+    names = read_manifest(folder, KIND).get("empty", [])
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise InputError(f"{folder}: its manifest does not list the names of empty bags; create the folder again")
+        raise InputError(f"{folder.path}: its manifest does not list the names of empty bags; create the folder again")
     return tuple(names)
 
 

@@ -15,7 +15,7 @@ from bagwise.data.formats.tables import read_table
 from bagwise.data.formats.uci_musk import read_uci_musk
 from bagwise.data.slides.image_bags import IMAGE_SUFFIXES, ImageTiling, load_image_bags
 from bagwise.errors import InputError
-from bagwise.io import MANIFEST, recover_folder
+from bagwise.io import MANIFEST, read_folder, recover_folder
 
 READERS: dict[str, Callable[..., Bags]] = {
     ".csv": read_table,
@@ -200,7 +200,7 @@ def _read_folder(path: Path, options: dict[str, Any]) -> DataSource:
     if options:
         listed = " ".join(f"--data-option {name}={value}" for name, value in options.items())
         raise InputError(f"{path} is a folder of bags, which has no options; leave out {listed}")
-    return DataSource(load_bags(path), None, read_empty_bags(path))
+    return read_folder(path, lambda opened: DataSource(load_bags(opened), None, read_empty_bags(opened)))
 
 
 def _read_images(path: Path, options: dict[str, Any]) -> DataSource:

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor, nn
 
 from bagwise.arguments import check_whole_number
-from bagwise.bags import Bags, compute_signatures, name_bag
+from bagwise.bags import Bags, align_features, compute_signatures, name_bag
 from bagwise.errors import InputError
 from bagwise.estimators.leaks import warn_of_leaks
 from bagwise.estimators.serialization import load_estimator, save_estimator
@@ -344,7 +344,7 @@ class BagEstimator(BaseEstimator, ABC):
         """Return bags with the features of the training bags in their order; warn if only one of the two has names."""
         names = getattr(self, "feature_names_in_", None)
         if names is not None and bags.feature_names is not None:
-            return bags.align_features(names.tolist())
+            return align_features(bags, names.tolist())
         if names is not None or bags.feature_names is not None:
             which = "training bags" if bags.feature_names is None else "bags to predict"
             warnings.warn(

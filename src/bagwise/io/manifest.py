@@ -34,12 +34,12 @@ def write_manifest(folder: Path, kind: str, passing: Collection[str] = (), **fac
     write_json(Path(folder) / MANIFEST, {**content, SEAL: compute_seal(content)})
 
 
-def read_manifest(folder: Path, kind: str) -> dict[str, Any]:
+def read_manifest(folder: Path | OpenFolder, kind: str) -> dict[str, Any]:
     """Read the manifest of a folder and check that every listed file exists and has its recorded size.
 
     Parameters
     ----------
-    folder : Path
+    folder : Path or OpenFolder
         Folder with a manifest.
     kind : str
         Kind that the folder must have.
@@ -54,11 +54,9 @@ def read_manifest(folder: Path, kind: str) -> dict[str, Any]:
     InputError
         If the folder is missing, of another kind or version, or incomplete.
     """
-    return read_folder(folder, lambda opened: _read_manifest(opened, kind))
-
-
-def _read_manifest(opened: OpenFolder, kind: str) -> dict[str, Any]:
-    folder = opened.path
+    if not isinstance(folder, OpenFolder):
+        return read_folder(folder, lambda opened: read_manifest(opened, kind))
+    opened, folder = folder, folder.path
     manifest = _read_content(opened)
     if not isinstance(manifest, dict) or manifest.get("kind") != kind:
         raise InputError(f"{folder} is not a {kind} folder: its {MANIFEST} does not have this kind; check the path")
@@ -102,7 +100,7 @@ def read_verified_manifest(
     """
     if not isinstance(folder, OpenFolder):
         return read_folder(folder, lambda opened: read_verified_manifest(opened, kind, needed, by_size))
-    manifest = _read_manifest(folder, kind)
+    manifest = read_manifest(folder, kind)
     problems = [f"{name} is not in {MANIFEST}" for name in needed if name not in manifest["files"]]
     problems += _find_problems(folder, manifest, check_hashes=True, by_size=by_size)
     if problems:

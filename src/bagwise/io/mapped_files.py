@@ -118,14 +118,13 @@ def map_again(file: MappedFile) -> np.ndarray:
     try:
         mapped = map_npy(file.path)
     except FileNotFoundError:
-        raise InputError(_describe_change(file, "was removed")) from None
+        raise InputError(
+            f"{file.path} is missing: it was removed since the bags were loaded, or this worker runs on another "
+            "machine; keep the folder at the same path on a disk that all workers share"
+        ) from None
     if mapped.file != file:
-        raise InputError(_describe_change(file, "was replaced or changed"))
+        raise InputError(
+            f"{file.path} was replaced or changed since the bags were loaded; load them again, and do not change the "
+            "folder until all processes have finished"
+        )
     return mapped.values
-
-
-def _describe_change(file: MappedFile, change: str) -> str:
-    return (
-        f"{file.path} {change} since the bags were loaded; load them again, and do not change the folder until all "
-        "processes have finished"
-    )

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bagwise.bags import Bags, hold_out, read_split_file
+from bagwise.bags import Bags, align_features, hold_out, read_split_file
 from bagwise.data import get_labels, open_source
 from bagwise.errors import InputError
 from bagwise.evaluation import Split, check_splits, get_groups
@@ -117,7 +117,7 @@ def _check_compatible(parts: RunParts, data: str, ungrouped: bool, learn: LearnT
     training = parts.training
     try:
         names = training.feature_names
-        test = parts.test if names is None else parts.test.align_features(names, whose="the training bags")
+        test = parts.test if names is None else align_features(parts.test, names, whose="the training bags")
     except InputError as error:
         raise InputError(f"the test bags of '{data}': {error}") from None
     if test.instance_shape != training.instance_shape:

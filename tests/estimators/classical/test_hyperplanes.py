@@ -220,6 +220,14 @@ def test_nystrom_space_separates_mixtures_of_rows():
     )
 
 
+def test_exact_space_rejects_a_kernel_that_needs_more_than_the_available_memory(monkeypatch):
+    monkeypatch.setattr(hyperplanes, "get_free_memory", lambda: 16 * len(PLANE_ROWS) ** 2 - 1)
+    with pytest.raises(InputError, match=r"60 instances needs about 0.0 GB of memory, but only .* components=500"):
+        ExactSpace(Kernel(0.3), PLANE_ROWS)
+    monkeypatch.setattr(hyperplanes, "get_free_memory", lambda: 16 * len(PLANE_ROWS) ** 2)
+    ExactSpace(Kernel(0.3), PLANE_ROWS)
+
+
 def test_exact_space_rejects_a_kernel_too_large_for_memory(monkeypatch):
     monkeypatch.setattr(hyperplanes, "MAX_EXACT_ROWS", 59)
     with pytest.raises(InputError, match=r"60 instances .* components=500"):

@@ -26,6 +26,7 @@ from sklearn.svm import SVC, LinearSVC
 from bagwise.arguments import choose_by_name
 from bagwise.errors import InputError
 from bagwise.estimators.classical.kernel_machine import resolve_gamma
+from bagwise.io import get_free_memory
 
 VALUES_PER_BLOCK = 1 << 22  # values in a block of rows, or in its kernel: 32 MB
 MAX_EXACT_ROWS = 30_000  # of an exact kernel: 7 GB, and another 7 GB if the points are not the rows themselves
@@ -144,6 +145,12 @@ class ExactSpace(Space):
             raise InputError(
                 f"the exact kernel of {len(rows):,} instances does not fit into memory (limit: {MAX_EXACT_ROWS:,}); "
                 "set components, e.g. components=500, for an approximate kernel"
+            )
+        needed, free = 2 * 8 * len(rows) ** 2, get_free_memory()  # the kernel of the rows and that of the points
+        if free is not None and needed > free:
+            raise InputError(
+                f"the exact kernel of {len(rows):,} instances needs about {needed / 1e9:.1f} GB of memory, but only "
+                f"{free / 1e9:.1f} GB are available; set components, e.g. components=500, for an approximate kernel"
             )
         self.kernel, self.rows = kernel, rows
         self.values = kernel(rows, rows)

@@ -38,6 +38,7 @@ from bagwise.io import (
 from bagwise.parallel import DaskCluster, check_workers, run_tasks
 from bagwise.training import describe_environment
 
+MAX_SENT = 1 << 30  # bytes of instances that are sent to the workers of a cluster; these map a larger folder
 MAY_DIFFER = ("methods", "selection", "repeats")  # fields of a plan that may be extended in the same folder
 
 
@@ -191,6 +192,8 @@ def _run_units(
         split = data.splits[pending.split]
         return f"{pending.method} on fold {split.fold} of repeat {split.repeat}"
 
+    if isinstance(workers, DaskCluster) and data.bags.nbytes <= MAX_SENT:
+        data = data._replace(bags=data.bags.load())
     total = len(plan.methods) * len(data.splits)
     progress(total - len(list_pending()), total)
     for unit in run_tasks(partial(_run_unit, plan, data), list_pending, workers, describe):
