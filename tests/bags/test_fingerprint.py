@@ -4,7 +4,7 @@ import numpy as np
 
 from bagwise.bags import fingerprint
 from bagwise.bags.bags import Bags
-from bagwise.bags.fingerprint import fingerprint_bags
+from bagwise.bags.fingerprint import MAX_HASHED_ROWS, compute_signatures, fingerprint_bags
 
 
 def test_fingerprint_bags_depends_on_the_content_and_not_on_where_it_is_stored(tmp_path):
@@ -44,3 +44,30 @@ def test_fingerprint_bags_reads_the_first_and_the_last_row_of_large_bags(monkeyp
     whole, first, unread, middle, last = digests
     assert unread == whole
     assert len({whole, first, middle, last}) == 4
+
+
+HASHED = Bags.from_list([np.random.default_rng(n).normal(size=(n + 1, 3)).astype(np.float32) for n in range(40)])
+
+
+def test_signatures_belong_to_the_content_not_to_the_place_the_name_or_the_type():
+    signatures = compute_signatures(HASHED)
+    assert len(set(signatures.tolist())) == len(HASHED)
+    chosen = [7, 3, 7]
+    other = HASHED[[7, 3]].replace(instances=HASHED[[7, 3]].instances.astype(np.float64), names=["a", "b"])
+    np.testing.assert_array_equal(compute_signatures(HASHED[chosen]), signatures[chosen])
+    np.testing.assert_array_equal(compute_signatures(other), signatures[[7, 3]])
+
+
+def test_signatures_differ_if_a_hashed_value_or_the_order_or_the_size_differs():
+    instances = HASHED[MAX_HASHED_ROWS - 1]
+    changed = instances.copy()
+    changed[5, 1] += 1
+    variants = Bags.from_list([instances, changed, instances[::-1], instances[:-1]])
+    assert len(set(compute_signatures(variants).tolist())) == 4
+
+
+def test_compute_signatures_reads_few_rows_of_a_large_bag():
+    """The rows of the bag are views of one value, so that reading them all would allocate 8 TB."""
+    rows = np.broadcast_to(np.zeros(1000), (10**9, 1000))
+    bags = Bags.trusted(instances=rows, offsets=np.array([0, 10**9]))
+    assert compute_signatures(bags).shape == (1,)

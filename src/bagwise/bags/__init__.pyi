@@ -27,11 +27,10 @@ __all__ = [
 from .arrays import compute_offsets
 from .bags import Bags
 from .checks import name_bag
-from .column_roles import COMMON_COLUMNS, list_candidates, names_an_instance
 from .feature_names import align_features
-from .fingerprint import fingerprint_bags
+from .fingerprint import compute_signatures, fingerprint_bags
 from .folder import KIND, BagWriter, load_bags, read_empty_bags, save_bags
+from .frames import COMMON_COLUMNS, list_candidates, names_an_instance
 from .row_views import RowView
-from .signatures import compute_signatures
 from .split_files import ENDINGS, FEATURES, IMAGES, SLIDES, read_split_file, strip_slide_name
 from .splitting import hold_out, make_stratified_folds

@@ -83,7 +83,7 @@ def find_columns(names: FeatureNames, wanted: Sequence[str], whose: str = "the m
     unknown = sorted(column_by_name.keys() - {*wanted})
     if missing or unknown:
         found = {"missing": missing, "unknown": unknown}
-        listed = "; ".join(f"{what}: {list_names(which)}" for what, which in found.items() if which)
+        listed = "; ".join(f"{what}: {join_names(which)}" for what, which in found.items() if which)
         raise InputError(
             f"the bags do not have the features of {whose} ({listed}); rename the columns, or prepare the data as for "
             "training. To match features by position, remove the names: bags.replace(feature_names=None)"
@@ -131,10 +131,10 @@ def align_features(bags: Any, names: Sequence[str], whose: str = "the model") ->
     )
 
 
-def list_names(names: Sequence[str]) -> str:
+def join_names(names: Sequence[str]) -> str:
     """Join a few names for a message.
 
-    >>> list_names(["a", "b"])
+    >>> join_names(["a", "b"])
     "'a', 'b'"
     """
     more = f" and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else ""

@@ -1,4 +1,7 @@
-"""Fingerprints of bags: hashes of the content, wherever it is stored, which tie a checkpoint to its data."""
+"""Hashes of the content of bags, wherever it is stored.
+
+A fingerprint ties a checkpoint to its data. A signature of each bag recognises the same bag under another name.
+"""
 
 import hashlib
 
@@ -9,6 +12,7 @@ from bagwise.bags.bags import Bags
 MAX_BYTES = 1 << 28  # of larger instances only some rows are read, so that a folder of slides is not read twice
 N_SAMPLED_ROWS = 4096
 BLOCK_BYTES = 1 << 22
+MAX_HASHED_ROWS = 16  # per bag in a signature, so that a folder of slides is not read
 
 
 def fingerprint_bags(bags: Bags, labels: np.ndarray | None = None) -> str:
@@ -48,3 +52,35 @@ def fingerprint_bags(bags: Bags, labels: np.ndarray | None = None) -> str:
     for rows in bags.iterate_blocks(max(1, BLOCK_BYTES * len(view) // max(bags.nbytes, 1))):
         digest.update(np.ascontiguousarray(rows).data)
     return digest.hexdigest()
+
+
+def compute_signatures(bags: Bags) -> np.ndarray:
+    """Compute a 64-bit hash of the size and of at most 16 evenly spaced instances of each bag.
+
+    Values are compared as float64, so a signature does not depend on the data type or on the other bags.
+
+    Parameters
+    ----------
+    bags : Bags
+        Bags to hash.
+
+    Returns
+    -------
+    ndarray of uint64, of shape (n_bags,)
+
+    Examples
+    --------
+    >>> bags = Bags.from_list([[[1.0], [2.0]], [[2.0], [1.0]], [[1], [2]]])
+    >>> signatures = compute_signatures(bags)
+    >>> bool(signatures[0] == signatures[2]), bool(signatures[0] == signatures[1])
+    (True, False)
+    """
+    return np.array([_hash_bag(instances) for instances in bags], dtype=np.uint64)
+
+
+def _hash_bag(instances: np.ndarray) -> int:
+    rows = np.linspace(0, len(instances) - 1, min(len(instances), MAX_HASHED_ROWS)).astype(int)
+    values = np.ascontiguousarray(instances[rows], dtype=np.float64) + 0.0  # −0.0 becomes 0.0
+    digest = hashlib.blake2b(f"{instances.shape}".encode(), digest_size=8)
+    digest.update(values.data)
+    return int.from_bytes(digest.digest(), "little")

@@ -86,6 +86,7 @@ def predict(
     from bagwise.evaluation import group_predictions
     from bagwise.io import write_csv
     from bagwise.runs import load_model, make_empty_rows, make_group_rows, make_prediction_rows, make_weight_rows
+    from bagwise.targets import find_failures
 
     paths = [path.resolve() for path in (out, weights, groups) if path is not None]
     if len(set(paths)) < len(paths):
@@ -101,7 +102,7 @@ def predict(
     outputs, instance_weights = model.predict_with_weights(bags)
     rows = make_prediction_rows(model.target_, bags, outputs, bags.labels, model.decision_threshold)
     write_csv(out, chain(rows, make_empty_rows(source.set_aside)))
-    failures = model.target_.find_failures(outputs)
+    failures = find_failures(model.target_.outputs, outputs)
     output.print_written(out, f"predictions for {len(bags) - len(failures)} bags")
     output.print_empty_bags(source.set_aside)
     if groups is not None and bags.groups is not None:

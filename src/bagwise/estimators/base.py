@@ -6,9 +6,7 @@ Labels are passed as ``y``. The labels stored in ``Bags`` are never read, so pre
 Estimators that can score single instances also have ``score_instances(bags)``.
 """
 
-import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, TypeVar
 
@@ -20,11 +18,18 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from torch import Tensor, nn
 
 from bagwise.arguments import check_whole_number
-from bagwise.bags import Bags, align_features, compute_signatures, name_bag
+from bagwise.bags import Bags, compute_signatures, name_bag
 from bagwise.errors import InputError
 from bagwise.estimators.leaks import warn_of_leaks
 from bagwise.estimators.serialization import load_estimator, save_estimator
-from bagwise.estimators.validation import BagsLike, ValidationBags, is_list_of_bags, make_singleton_bags
+from bagwise.estimators.validation import (
+    BagsLike,
+    ValidationBags,
+    is_list_of_bags,
+    make_singleton_bags,
+    match_features,
+    set_feature_names,
+)
 from bagwise.nn import make_seed
 from bagwise.targets import AUTO, DEFAULT_THRESHOLD, Likelihood, Target, learn_target
 
@@ -275,7 +280,7 @@ class BagEstimator(BaseEstimator, ABC):
         if is_list_of_bags(X):
             X = Bags.from_list(X)
         if isinstance(X, Bags):
-            self._set_feature_names(X.feature_names)
+            set_feature_names(self, X.feature_names)
         else:
             rows, y = validate_data(self, X, y, dtype="numeric")
             X = make_singleton_bags(rows)
@@ -315,7 +320,7 @@ class BagEstimator(BaseEstimator, ABC):
         if is_list_of_bags(X):
             X = Bags.from_list(X)
         if isinstance(X, Bags):
-            X = self._align_features(X)
+            X = match_features(self, X)
         else:
             X = make_singleton_bags(validate_data(self, X, reset=False, dtype="numeric"))
         if len(X) == 0:
@@ -333,26 +338,6 @@ class BagEstimator(BaseEstimator, ABC):
                 f"width: extract the features again with '{self.extractor_}'"
             )
         return X
-
-    def _set_feature_names(self, names: Sequence[str] | None) -> None:
-        if names is not None:
-            self.feature_names_in_ = np.array(names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-
-    def _align_features(self, bags: Bags) -> Bags:
-        """Return bags with the features of the training bags in their order; warn if only one of the two has names."""
-        names = getattr(self, "feature_names_in_", None)
-        if names is not None and bags.feature_names is not None:
-            return align_features(bags, names.tolist())
-        if names is not None or bags.feature_names is not None:
-            which = "training bags" if bags.feature_names is None else "bags to predict"
-            warnings.warn(
-                f"only the {which} have feature names, so features are matched by their position; pass bags with "
-                "feature_names to match them by name",
-                stacklevel=3,
-            )
-        return bags
 
     def _describe_training_bags(self) -> str:
         features = "" if self.extractor_ is None else f", features of {self.extractor_}"

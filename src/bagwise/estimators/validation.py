@@ -1,12 +1,13 @@
 """Validation of estimator input: conversion of bags and labels from the types that scikit-learn users pass."""
 
+import warnings
 from collections.abc import Sequence
 from typing import Any, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
 
-from bagwise.bags import Bags
+from bagwise.bags import Bags, align_features
 
 BagsLike = Bags | Sequence[npt.ArrayLike] | npt.ArrayLike  # types that estimators accept as X
 ValidationBags = tuple[BagsLike, npt.ArrayLike]  # bags and their labels
@@ -59,3 +60,26 @@ def _may_be_bag(bag: Any) -> bool:
 def make_singleton_bags(rows: np.ndarray) -> Bags:
     """Turn each row of a 2-D array into a bag with one instance."""
     return Bags(rows, np.arange(len(rows) + 1))
+
+
+def set_feature_names(estimator: Any, names: Sequence[str] | None) -> None:
+    """Set ``feature_names_in_``, or remove it if the training bags have no feature names."""
+    if names is not None:
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+    elif hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
+
+
+def match_features(estimator: Any, bags: Bags) -> Bags:
+    """Return bags with the features of the training bags in their order; warn if only one of the two has names."""
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is not None and bags.feature_names is not None:
+        return align_features(bags, names.tolist())
+    if names is not None or bags.feature_names is not None:
+        which = "training bags" if bags.feature_names is None else "bags to predict"
+        warnings.warn(
+            f"only the {which} have feature names, so features are matched by their position; pass bags with "
+            "feature_names to match them by name",
+            stacklevel=4,
+        )
+    return bags

@@ -15,7 +15,7 @@ from bagwise.errors import InputError
 from bagwise.estimators import BagEstimator, BagsLike, as_bags
 from bagwise.evaluation.instance_metrics import compute_instance_metrics
 from bagwise.evaluation.intervals import bootstrap_intervals
-from bagwise.targets import Target
+from bagwise.targets import Target, find_failures
 
 
 class Evaluation(NamedTuple):
@@ -104,7 +104,7 @@ def describe_seen_bags(n_seen: int, n_bags: int) -> str:
 
 def check_outputs(target: Target, outputs: np.ndarray, bags: Bags) -> None:
     """Reject outputs that are not finite, of which no metric can be computed; the message names the bags."""
-    failures = target.find_failures(outputs)
+    failures = find_failures(target.outputs, outputs)
     if failures:
         bag, reason = next(iter(failures.items()))
         more = f" (and {len(failures) - 1} more bags)" if len(failures) > 1 else ""

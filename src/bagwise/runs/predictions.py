@@ -8,7 +8,7 @@ import numpy as np
 
 from bagwise.bags import Bags
 from bagwise.evaluation import GroupPredictions
-from bagwise.targets import DEFAULT_THRESHOLD, Target
+from bagwise.targets import DEFAULT_THRESHOLD, Target, find_failures
 
 Row = dict[str, Any]
 
@@ -44,7 +44,7 @@ def make_prediction_rows(
     ------
     dict
     """
-    failures = target.find_failures(outputs)
+    failures = find_failures(target.outputs, outputs)
     predicted = target.decode(target.decide(np.nan_to_num(outputs), threshold))
     for bag, size in enumerate(bags.sizes):
         status = FAILED if bag in failures else PREDICTED
@@ -89,7 +89,7 @@ def make_group_rows(target: Target, grouped: GroupPredictions, threshold: float 
     -------
     list of dict
     """
-    failures = target.find_failures(grouped.outputs)
+    failures = find_failures(target.outputs, grouped.outputs)
     predicted = target.decode(target.decide(np.nan_to_num(grouped.outputs), threshold))
     rows = []
     for group, name in enumerate(grouped.names):

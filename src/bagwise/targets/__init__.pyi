@@ -30,6 +30,7 @@ __all__ = [
     "count_confusions",
     "decide_classes",
     "find_best",
+    "find_failures",
     "learn_target",
     "list_kinds",
     "make_likelihood",
@@ -55,5 +56,5 @@ from .curves import (
 from .key_metrics import KEY_METRICS
 from .likelihoods import Likelihood, Scores, Supervised, Targets
 from .metrics import CLASS_METRICS, DEFAULT_THRESHOLD, compute_auc, compute_average_precision, decide_classes
-from .outputs import Metric, Metrics, Output, Threshold, clip_to_range, find_best
+from .outputs import Metric, Metrics, Output, Threshold, clip_to_range, find_best, find_failures
 from .registry import AUTO, learn_target, list_kinds, make_unnamed_target, register_target, restore_target, save_target

@@ -320,28 +320,6 @@ class Target(ABC):
         """The metrics in the order of tables."""
         return sorted(self.metrics.values(), key=lambda metric: metric.rank)
 
-    def find_failures(self, outputs: np.ndarray) -> dict[int, str]:
-        """Find the rows with an output that is not finite.
-
-        Parameters
-        ----------
-        outputs : ndarray of shape (n_bags, n_outputs)
-            Outputs of a model.
-
-        Returns
-        -------
-        dict of int to str
-            The reason for each such row, such as "probability yes is nan".
-        """
-        return {
-            int(row): "; ".join(
-                f"{output.name} is {value}"
-                for output, value in zip(self.outputs, outputs[row], strict=True)
-                if not np.isfinite(value)
-            )
-            for row in np.flatnonzero(~np.isfinite(outputs).all(axis=1))
-        }
-
     def compute_metrics(self, targets: np.ndarray, outputs: np.ndarray, threshold: Threshold) -> Metrics:
         """Compute every metric.
 

@@ -104,3 +104,34 @@ def find_best(metric: Metric, values: Iterable[float | None]) -> float | None:
     known = [value for value in values if value is not None and not math.isnan(value)]
     choose: Callable[[Sequence[float]], float] = max if metric.greater_is_better else min
     return choose(known) if known else None
+
+
+def find_failures(outputs: Sequence[Output], values: np.ndarray) -> dict[int, str]:
+    """Find the bags with an output that is not finite.
+
+    Parameters
+    ----------
+    outputs : sequence of Output
+        The outputs of the target.
+    values : ndarray of shape (n_bags, n_outputs)
+        Their values.
+
+    Returns
+    -------
+    dict of int to str
+        The reason for each such bag, such as "probability yes is nan".
+
+    Examples
+    --------
+    >>> count = Output(name="count", title="count", kind="count", low=0.0, high=math.inf)
+    >>> find_failures([count], np.array([[1.0], [np.inf]]))
+    {1: 'count is inf'}
+    """
+    return {
+        int(row): "; ".join(
+            f"{output.name} is {value}"
+            for output, value in zip(outputs, values[row], strict=True)
+            if not np.isfinite(value)
+        )
+        for row in np.flatnonzero(~np.isfinite(values).all(axis=1))
+    }
