@@ -138,3 +138,10 @@ def test_train_stores_data_path_valid_from_any_folder(tmp_path):
     (tmp_path / "elsewhere").mkdir()
     result = bagwise("evaluate", "../run", "--json", cwd=tmp_path / "elsewhere")
     assert json.loads(result.stdout)["n_bags"] == 6
+
+
+def test_train_warns_once_of_a_feature_that_determines_the_label(tmp_path):
+    rows = [f"b{n // 2},{n // 2 % 2},{n * 7 % 13},{n // 2 % 2 + 3}" for n in range(48)]
+    (tmp_path / "table.csv").write_text("\n".join(["bag,label,mass,outcome", *rows]))
+    result = bagwise_process("train", "table.csv", "run", "--epochs", "1", cwd=tmp_path)
+    assert result.stderr.count("feature 'outcome' of the training bags determines the label") == 1

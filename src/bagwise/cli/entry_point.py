@@ -42,6 +42,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):  # replace characters that the terminal cannot encode
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
+    warnings.simplefilter("once", UserWarning)  # a command may check and fit several times
     warnings.formatwarning = lambda message, *_, **__: f"bagwise: {message}\n"  # without the line of source code
     try:
         with end_on_signal() as interruption:
