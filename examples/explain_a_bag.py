@@ -18,7 +18,7 @@ for warning in trust.warnings[0]:
     print(warning)
 
 order = (-explanation.weights).argsort()
-curve = compute_deletion_curves(model, bag, order, class_number=1)
+curve = compute_deletion_curves(model, bag, order, output_number=1)
 print(f"area under the deletion curve (images removed by decreasing weight): {curve.deletion_area:.3f}")
 
 figure = Figure(figsize=(12, 2))

@@ -19,6 +19,8 @@ from estimators.test_laws import CLASSES, make_quick, name_of
 
 NEEDLES, TEST = load_dataset("needles", n_bags=40), load_dataset("needles", n_bags=30, seed=5)
 FIRST, LAST = (np.array(["b", name])[NEEDLES.labels] for name in ("a", "z"))  # the positive class is the first or last
+VALIDATION = load_dataset("needles", n_bags=30, seed=6)
+VALIDATION_FIRST, VALIDATION_LAST = (np.array(["b", name])[VALIDATION.labels] for name in ("a", "z"))
 NEW_FIRST, NEW_LAST = (np.array(["b", name])[TEST.labels] for name in ("a", "z"))
 EXACT = [kind for kind in CLASSES if kind is not Adjusted]  # holding out bags depends on the order of the labels
 
@@ -58,8 +60,8 @@ def test_positive_class_of_networks_does_not_depend_on_engine_level_and_pooling(
 
 def test_threshold_and_temperature_refer_to_the_positive_class():
     parameters = {"epochs": 4, "temperature": True, "threshold": True, "random_state": 0}
-    first = BagClassifier(**parameters, positive="a").fit(NEEDLES, FIRST, validation=(TEST, NEW_FIRST))
-    last = BagClassifier(**parameters).fit(NEEDLES, LAST, validation=(TEST, NEW_LAST))
+    first = BagClassifier(**parameters, positive="a").fit(NEEDLES, FIRST, validation=(VALIDATION, VALIDATION_FIRST))
+    last = BagClassifier(**parameters).fit(NEEDLES, LAST, validation=(VALIDATION, VALIDATION_LAST))
     assert first.adjustment_ == last.adjustment_
     assert first.decision_threshold != 0.5
     check_equivalence(first, last)

@@ -10,6 +10,8 @@ from bagwise.bags.bags import Bags
 from bagwise.errors import InputError
 from bagwise.estimators.bag_classifier import BagClassifier
 from bagwise.estimators.base import BagEstimator
+from bagwise.estimators.classical.pooled import PooledClassifier
+from bagwise.estimators.meta.ensemble import Ensemble
 from bagwise.estimators.registry import build_method
 
 GENERATOR = np.random.default_rng(0)
@@ -23,10 +25,11 @@ METHODS = ("extra trees", "MI-SVM", "MI-Kernel")
 
 def make_models():
     yield BagClassifier(epochs=2, random_state=0)
+    yield Ensemble(PooledClassifier(), n=2, random_state=0)
     yield from (build_method(name, random_state=0) for name in METHODS)
 
 
-@pytest.mark.parametrize("model", list(make_models()), ids=["network", *METHODS])
+@pytest.mark.parametrize("model", list(make_models()), ids=["network", "ensemble", *METHODS])
 def test_predictions_do_not_depend_on_the_order_of_the_columns(model, tmp_path):
     model.fit(BAGS, BAGS.labels)
     assert model.feature_names_in_.tolist() == NAMES

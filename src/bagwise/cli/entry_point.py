@@ -7,6 +7,7 @@ of memory. Any other exception is a bug in bagwise and keeps its traceback.
 import io
 import sys
 import warnings
+from typing import Any
 
 import typer
 
@@ -42,8 +43,15 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):  # replace characters that the terminal cannot encode
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
-    warnings.simplefilter("once", UserWarning)  # a command may check and fit several times
-    warnings.formatwarning = lambda message, *_, **__: f"bagwise: {message}\n"  # without the line of source code
+    shown: set[str] = set()
+
+    def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+        """Print each message once, because a command checks and fits several times, without the line of source code."""
+        if str(message) not in shown:
+            shown.add(str(message))
+            typer.echo(f"bagwise: {message}", err=True)
+
+    warnings.showwarning = show_warning
     try:
         with end_on_signal() as interruption:
             _run(interruption)

@@ -14,10 +14,10 @@ from bagwise.errors import InputError
 from bagwise.estimators.base import BagEstimator, BagPredictions
 from bagwise.estimators.class_predictor import ClassPredictor
 from bagwise.estimators.classical.pooled import PooledClassifier
-from bagwise.estimators.validation import BagsLike
+from bagwise.estimators.validation import BagsLike, set_feature_names
 from bagwise.targets import Target, save_target
 
-COMMON_ATTRIBUTES = ("target_", "instance_shape_", "n_features_in_", "extractor_")
+COMMON_ATTRIBUTES = ("target_", "instance_shape_", "n_features_in_", "extractor_", "seen_")
 
 
 def get_single_estimator(estimator: Any) -> dict[str, Any]:
@@ -91,6 +91,7 @@ def restore_member(
     """Set the attributes that a member shares with its meta-estimator, then restore its own fitted state."""
     for name in COMMON_ATTRIBUTES:
         setattr(member, name, getattr(meta_estimator, name))
+    set_feature_names(member, getattr(meta_estimator, "feature_names_in_", None))
     member.likelihood_ = member._make_likelihood(meta_estimator.target_)
     member.seed_ = seed
     member._restore(metadata, tensors)
