@@ -16,6 +16,10 @@ EXTRA = {  # bags, positive bags, instances, features
     "ucsb-breast": (58, 26, 2002, 708),
     "newsgroups-1": (100, 50, 5443, 200),
     "brown-creeper": (548, 197, 10_232, 38),
+    "newsgroups-2": (100, 50, 3094, 200),
+    "mutagenesis-1": (188, 125, 10_486, 7),
+    "protein": (193, 25, 26_611, 9),
+    "corel-beach": (2000, 100, 7947, 9),
 }
 needs_classic = needs_real_data(*CLASSIC)
 

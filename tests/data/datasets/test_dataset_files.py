@@ -27,6 +27,10 @@ N_FILES = {
     "colon-cancer": 500,
     "newsgroups-1": 3,
     "brown-creeper": 3,
+    "newsgroups-2": 3,
+    "mutagenesis-1": 3,
+    "protein": 3,
+    "corel-beach": 3,
 }
 
 

@@ -1,7 +1,8 @@
-"""MIL benchmarks with feature vectors: Musk1, Musk2, Fox, Tiger, Elephant, and three data sets not in the paper.
+"""MIL benchmarks with feature vectors: Musk1, Musk2, Fox, Tiger, Elephant, and seven data sets not in the paper.
 
-The five classical benchmarks are read from the PRTools files of miproblems.org. The other three are features of the
-UCSB breast images, Newsgroups 1, and the bird song of Brown Creeper.
+The five classical benchmarks are read from the PRTools files of miproblems.org. The others are features of the UCSB
+breast images, two topics of newsgroups, the bird song of Brown Creeper, molecules (Mutagenesis 1), proteins and
+photographs (Corel, beach). Defaults are developed on these seven, so that the five of the paper can confirm them.
 
 Features are not scaled (those of Brown Creeper reach 1e5): standardisation is part of the estimator, which fits it on
 the training bags only. Fox, Tiger and Elephant have 108, 106 and 120 constant features; rounding gives

@@ -19,6 +19,7 @@ DIETTERICH = (
     "Artificial Intelligence 89(1–2), 1997"
 )
 ANDREWS = "Andrews, Tsochantaridis, Hofmann: Support vector machines for multiple-instance learning, NIPS 2002"
+ZHOU = "Zhou, Sun, Li: Multi-instance learning by treating instances as non-i.i.d. samples, ICML 2009"
 GELASCA = "Gelasca, Byun, Obara, Manjunath: Evaluation and benchmark for biological image segmentation, ICIP 2008"
 
 
@@ -112,10 +113,25 @@ ORIGINS = {
             f"graphs, MICCAI 2014; images: {GELASCA}",
             terms=NO_LICENCE,
         ),
+        _make_problem_origin("newsgroups-1", "Newsgroups1", ZHOU),
+        _make_problem_origin("newsgroups-2", "Newsgroups2", ZHOU),
         _make_problem_origin(
-            "newsgroups-1",
-            "Newsgroups1",
-            "Zhou, Sun, Li: Multi-instance learning by treating instances as non-i.i.d. samples, ICML 2009",
+            "mutagenesis-1",
+            "Mutagenesis1",
+            "Srinivasan, Muggleton, King: Comparing the use of background knowledge by inductive logic programming "
+            "systems, ILP 1995",
+        ),
+        _make_problem_origin(
+            "protein",
+            "Protein",
+            "Tao, Scott, Vinodchandran, Osugi: SVM-based generalized multiple-instance learning via approximate box "
+            "counting, ICML 2004",
+        ),
+        _make_problem_origin(
+            "corel-beach",
+            "CorelBeach",
+            "Chen, Bi, Wang: MILES: Multiple-instance learning via embedded instance selection, IEEE TPAMI 28(12), "
+            "2006",
         ),
         _make_problem_origin(
             "brown-creeper",

@@ -61,6 +61,14 @@ CLASSIC_TITLES = {
     "tiger": "regions of photographs; positive: shows a tiger",
     "elephant": "regions of photographs; positive: shows an elephant",
 }
+EXTRA_TITLES = {
+    "newsgroups-1": "newsgroup posts; positive: contains some on the topic",
+    "newsgroups-2": "newsgroup posts on another topic; positive: contains some on the topic",
+    "brown-creeper": "forest sounds; positive: contains a brown creeper's song",
+    "mutagenesis-1": "bonds of molecules; positive: mutagenic",
+    "protein": "segments of protein sequences; positive: belongs to the thioredoxin-fold family",
+    "corel-beach": "regions of photographs; positive: shows a beach",
+}
 DATASETS: dict[str, DataSet] = {
     "digits": DataSet(load_digit_bags, DIGIT_SPLITS, "bags of real 8×8 handwritten digits; positive: contains a nine"),
     "needles": DataSet(load_needles, (), "synthetic bags of noise; positive: contains a few shifted instances"),
@@ -77,12 +85,7 @@ DATASETS: dict[str, DataSet] = {
     "ucsb-breast": _make_fetched_dataset(
         "ucsb-breast", load_ucsb_breast, "features of breast tissue; positive: malignant"
     ),
-    "newsgroups-1": _make_fetched_dataset(
-        "newsgroups-1", make_extra_loader("newsgroups-1"), "newsgroup posts; positive: contains some on the topic"
-    ),
-    "brown-creeper": _make_fetched_dataset(
-        "brown-creeper", make_extra_loader("brown-creeper"), "forest sounds; positive: contains a brown creeper's song"
-    ),
+    **{name: _make_fetched_dataset(name, make_extra_loader(name), title) for name, title in EXTRA_TITLES.items()},
 }
 
 
