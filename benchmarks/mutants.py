@@ -125,9 +125,9 @@ MUTANTS = [
         "training/engines/fused/test_dense.py",
     ),
     Mutant(
-        "bags/bags.py",
-        "np.repeat(self.offsets[chosen] - offsets[:-1], sizes)",
-        "np.repeat(self.offsets[chosen], sizes) * 0",
+        "bags/row_views.py",
+        "np.repeat(starts - offsets[:-1], np.diff(offsets))",
+        "np.repeat(starts, np.diff(offsets))",
         "bags",
     ),
     Mutant(
@@ -166,12 +166,12 @@ MUTANTS = [
         "estimators/classical estimators/test_laws.py",
     ),
     Mutant(
-        "estimators/validation.py",
+        "targets/classes.py",
         "number_by_label[label] for label in labels.tolist()",
         "0 for label in labels.tolist()",
-        "estimators/test_validation.py evaluation",
+        "targets evaluation",
     ),
-    Mutant("runs/execution.py", "value not in (None, {}) and _normalize(before) != _normalize(value)", "False", "runs"),
+    Mutant("runs/run_description.py", "if now not in (None, {}) and before != now", "if False", "runs"),
     Mutant(
         "runs/parts.py",
         "{*map(str, training_groups)} & {*map(str, test_groups.tolist())}",
@@ -190,7 +190,7 @@ MUTANTS = [
         "len(order)",
         "explain/test_deletion.py",
     ),
-    Mutant("io/manifest.py", 'check_hash and hash_file(file) != recorded["sha256"]', "False", "io/test_manifest.py"),
+    Mutant("io/manifest.py", '_hash_stream(stream) != recorded["sha256"]', "False", "io/test_manifest.py"),
     Mutant("io/csv_files.py", 'encoding="utf-8-sig"', 'encoding="utf-8"', "io/test_csv_files.py"),
 ]
 
