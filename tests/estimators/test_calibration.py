@@ -7,8 +7,6 @@ from bagwise.errors import InputError
 from bagwise.estimators.calibration import (
     Adjustment,
     check_adjustment,
-    check_folds,
-    compute_held_out_scores,
     fit_slope,
     learn_adjustment,
     restore_adjustment,
@@ -21,43 +19,6 @@ GENERATOR = np.random.default_rng(0)
 TARGETS = np.array([0, 0, 0, 0, 1, 1, 1, 1, 1, 0])
 POSITIVE = np.array([0.01, 0.1, 0.35, 0.04, 0.3, 0.45, 0.6, 0.99, 0.41, 0.97])
 PROBABILITIES = np.stack([1 - POSITIVE, POSITIVE], axis=1)
-
-
-def score_zero(training, held_out):
-    return np.zeros((len(held_out), 1))
-
-
-@pytest.mark.parametrize("folds", [1, -2, 2.5, "three", True, None])
-def test_check_folds_rejects_invalid_numbers_of_folds(folds):
-    with pytest.raises(InputError, match=r"calibration is .*; it must be a number of folds, 2 or more"):
-        check_folds(folds)
-
-
-def test_compute_held_out_scores_scores_every_bag_once_and_never_in_training():
-    targets = np.array([0, 1] * 6)
-    scored = []
-
-    def score(training, held_out):
-        assert not set(training) & set(held_out)
-        scored.extend(held_out)
-        return held_out[:, None].astype(float)
-
-    rows, scores = compute_held_out_scores(score, targets, None, 3, seed=1)
-    assert sorted(scored) == list(range(12))
-    np.testing.assert_array_equal(scores[:, 0], rows)
-
-
-def test_compute_held_out_scores_returns_empty_arrays_if_a_class_is_too_rare():
-    rows, _ = compute_held_out_scores(score_zero, np.array([0, 0, 0, 1]), None, 3, seed=1)
-    assert len(rows) == 0
-
-
-def test_compute_held_out_scores_uses_fewer_or_no_folds_if_there_are_few_groups():
-    targets, groups = np.array([0, 1] * 4), np.array(list("aaaabbbb"))
-    rows, _ = compute_held_out_scores(score_zero, targets, groups, 3, seed=1)
-    assert sorted(rows) == list(range(8))
-    rows, _ = compute_held_out_scores(score_zero, targets, np.full(8, "a"), 3, seed=1)
-    assert len(rows) == 0
 
 
 @pytest.mark.parametrize("slope", [0.2, 1.0, 4.0])

@@ -11,13 +11,16 @@ __all__ = [
     "BagEstimator",
     "BagNetwork",
     "BagsLike",
+    "Calibration",
     "ClassicalEstimator",
     "Committee",
     "DelegatingEstimator",
     "Ensemble",
     "FittedState",
+    "HeldOutLoss",
     "MIKernel",
     "MajorityClassifier",
+    "MajorityWarning",
     "Method",
     "MiFV",
     "MiGraph",
@@ -57,6 +60,7 @@ from .classical.mi_vlad import MiVLAD
 from .classical.minimax_kernel import MinimaxKernel
 from .classical.naive import NaiveClassifier
 from .classical.pooled import PooledClassifier
+from .classical.score_calibration import Calibration, HeldOutLoss, MajorityWarning
 from .meta.adjusted import Adjusted
 from .meta.base import DelegatingEstimator, set_positive
 from .meta.committee import Committee

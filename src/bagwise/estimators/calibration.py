@@ -1,23 +1,15 @@
-"""Calibration of probabilities on held-out bags.
-
-A **slope** turns the scores of a method into probabilities:
-
-    p(Y = 1) = sigm(a · score)        a > 0
-
-It has one parameter and no offset: the probability is one half where the score is zero, so it always agrees with the
-decision (with Platt's second parameter it would not). It is fitted to held-out bags, because the scores of the training
-bags are overconfident.
+"""Adjustment of predicted probabilities and decisions on held-out bags.
 
 A **temperature** rescales probabilities, and a **threshold** replaces one half in the decision between two classes:
 
     p′ ∝ p^(1/T)                    T maximises the likelihood of the held-out bags (Guo et al. 2017)
     positive if p′ > t              t maximises recall + specificity on the held-out bags
 
-As in Platt (1999), slope and temperature are fitted under the assumption that each of the n labels is correct only
-with probability (n + 1) / (n + 2), so probabilities do not become 0 or 1 if all held-out bags are predicted correctly.
+The **slope** 1/T is the factor of the scores. As in Platt (1999), it is fitted under the assumption that each of the
+n labels is correct only with probability (n + 1) / (n + 2), so probabilities do not become 0 or 1 if all held-out bags
+are predicted correctly.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,44 +18,10 @@ import torch
 from scipy.optimize import minimize_scalar
 
 from bagwise.arguments import check_real_number
-from bagwise.bags import make_stratified_folds
 from bagwise.errors import InputError
 from bagwise.targets import DEFAULT_THRESHOLD, ClassLikelihood, Target, clip_log
 
 MAX_LOG_SLOPE = 7.0  # bound of |log a|: a is between about 1/1000 and 1000
-
-
-def check_folds(folds: Any) -> None:
-    """Check that the parameter ``calibration`` is a number of folds."""
-    if isinstance(folds, bool) or not isinstance(folds, int | np.integer) or folds < 0 or folds == 1:
-        raise InputError(f"calibration is {folds!r}; it must be a number of folds, 2 or more, or 0 for no calibration")
-
-
-def compute_held_out_scores(
-    score: Callable[[np.ndarray, np.ndarray], np.ndarray],
-    targets: np.ndarray,
-    groups: np.ndarray | None,
-    n_folds: int,
-    seed: int,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the indices of all bags that could be held out, and their scores.
-
-    Scores are computed fold by fold with ``score(training indices, held-out indices)``. Both arrays are empty if there
-    are too few bags of a class, or too few groups, for two folds.
-    """
-    n_groups = len(targets) if groups is None else len(np.unique(groups))
-    n_folds = min(n_folds, int(np.bincount(targets).min()), n_groups)
-    if n_folds < 2:
-        return np.array([], dtype=int), np.array([])
-    n_strata = len(np.unique(targets))
-    folds = [
-        (training, held_out)
-        for training, held_out in make_stratified_folds(targets, groups, n_folds, seed)
-        if len(np.unique(targets[training])) == n_strata and len(held_out)
-    ]
-    if not folds:
-        return np.array([], dtype=int), np.array([])
-    return np.concatenate([held_out for _, held_out in folds]), np.concatenate([score(*fold) for fold in folds])
 
 
 def fit_slope(likelihood: ClassLikelihood, scores: np.ndarray, targets: np.ndarray) -> float:

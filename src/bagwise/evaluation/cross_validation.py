@@ -6,6 +6,7 @@ one method on one split, as plain JSON. It does not depend on the number of work
 """
 
 import time
+import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -14,7 +15,7 @@ import numpy.typing as npt
 from sklearn.base import clone
 
 from bagwise.bags import Bags
-from bagwise.estimators import BagEstimator
+from bagwise.estimators import BagEstimator, MajorityWarning
 from bagwise.evaluation.evaluation import check_outputs, evaluate_key_instances, group_predictions
 from bagwise.evaluation.instance_metrics import measure_concentration
 from bagwise.evaluation.intervals import (
@@ -65,7 +66,8 @@ def evaluate_split(
         model.set_params(random_state=random_integer(seed, Purpose.SPLIT, 4 + split.repeat, split.fold))
     test = bags[split.test]
     started = time.perf_counter()
-    with use_one_thread():  # with another number of threads, sums differ in their last bits
+    with use_one_thread(), warnings.catch_warnings():  # with another number of threads, sums differ in their last bits
+        warnings.simplefilter("ignore", MajorityWarning)  # the comparison marks such methods
         validation = {"validation": (test, labels[split.test])} if peeking else {}
         model.fit(bags[split.training], labels[split.training], **validation)
         fitted = time.perf_counter()

@@ -16,7 +16,9 @@ from bagwise.estimators.classical.base import (
     state_from_arrays,
     state_to_arrays,
 )
+from bagwise.estimators.classical.mi_svm import MISVM
 from bagwise.estimators.classical.scaled_bags import scale_bags
+from bagwise.estimators.classical.score_calibration import MajorityWarning
 from bagwise.nn.preprocessing import Scaling
 
 GENERATOR = np.random.default_rng(0)
@@ -128,20 +130,36 @@ def test_fit_scales_rows_by_the_training_bags():
     np.testing.assert_allclose(unscaled.rows_[0], BAGS.instances)
 
 
-def test_calibration_changes_probabilities_but_not_decisions():
+def test_calibration_changes_probabilities_but_not_the_ranking():
     plain, calibrated = (Thresholding(calibration=folds).fit(BAGS, LABELS) for folds in (0, 3))
-    assert plain.slope_ == 1.0
-    assert calibrated.slope_ != 1.0
-    np.testing.assert_array_equal(plain.decision_function(BAGS), calibrated.decision_function(BAGS))
-    np.testing.assert_array_equal(plain.predict(BAGS), calibrated.predict(BAGS))
+    assert plain.calibration_ == (1.0, [0.0])
+    assert plain.held_out_loss_ is None
+    assert calibrated.calibration_.slope != 1.0
+    assert calibrated.held_out_loss_.majority == pytest.approx(np.log(2))
     ranks = [np.argsort(model.predict_proba(BAGS)[:, 1], kind="stable") for model in (plain, calibrated)]
     np.testing.assert_array_equal(*ranks)
 
 
-def test_predict_proba_multiplies_the_score_by_the_slope():
-    model = Thresholding().fit(BAGS, LABELS)
-    expected = 1 / (1 + np.exp(-model.slope_ * model.decision_function(BAGS)))
-    np.testing.assert_allclose(model.predict_proba(BAGS)[:, 1], expected, rtol=1e-12)
+def test_decision_function_is_the_log_odds_of_the_predicted_probability():
+    plain, calibrated = (Thresholding(calibration=folds).fit(BAGS, LABELS) for folds in (0, 3))
+    expected = calibrated.calibration_.slope * plain.decision_function(BAGS) + calibrated.calibration_.offset
+    np.testing.assert_allclose(calibrated.decision_function(BAGS), expected, rtol=1e-12)
+    np.testing.assert_allclose(calibrated.predict_proba(BAGS)[:, 1], 1 / (1 + np.exp(-expected)), rtol=1e-12)
+
+
+def test_fit_warns_if_the_class_shares_predict_held_out_bags_better():
+    labels = np.random.default_rng(3).permutation(LABELS)
+    with pytest.warns(MajorityWarning, match="Thresholding does not beat the majority on its own held-out bags"):
+        model = Thresholding().fit(BAGS, labels)
+    assert not model.held_out_loss_.beats_majority
+
+
+def test_load_restores_calibration_and_held_out_loss(tmp_path):
+    model = MISVM(random_state=0).fit(BAGS, LABELS)
+    model.save(tmp_path / "model")
+    restored = MISVM.load(tmp_path / "model")
+    assert restored.calibration_ == model.calibration_
+    assert restored.held_out_loss_ == model.held_out_loss_
 
 
 def test_calibration_scales_each_fold_by_its_own_training_bags():

@@ -19,9 +19,17 @@ from bagwise.arguments import check_bool, check_real_number
 from bagwise.bags import Bags
 from bagwise.errors import InputError
 from bagwise.estimators.base import BagEstimator
-from bagwise.estimators.calibration import check_folds, compute_held_out_scores, fit_slope
 from bagwise.estimators.class_predictor import ClassPredictor
 from bagwise.estimators.classical.scaled_bags import check_instances_fit, iterate_scaled_groups, scale_bags
+from bagwise.estimators.classical.score_calibration import (
+    Calibration,
+    HeldOutLoss,
+    check_folds,
+    compute_held_out_loss,
+    compute_held_out_scores,
+    fit_calibration,
+    warn_if_majority_wins,
+)
 from bagwise.estimators.validation import BagsLike
 from bagwise.nn import Scaling, fit_scaling
 from bagwise.targets import Target
@@ -83,8 +91,8 @@ class ClassicalEstimator(ClassPredictor, BagEstimator):
     standardize : bool, default=True
         Standardise each feature (or channel) by the mean and standard deviation of the training instances.
     calibration : int, default=3
-        Number of cross-validation folds used to calibrate the probabilities: the slope is fitted to held-out scores.
-        0 sets the slope to one.
+        Number of cross-validation folds used to calibrate the probabilities: slope and offset are fitted to held-out
+        scores. 0 uses the scores as they are.
     positive : object, default=None
         The positive one of two classes; None means the last class, or the obvious one of a common pair.
     random_state : int, RandomState or None, default=None
@@ -96,8 +104,11 @@ class ClassicalEstimator(ClassPredictor, BagEstimator):
         The fitted state of the method.
     scaling_ : Scaling
         Centre and scale of each feature.
-    slope_ : float
-        Factor by which scores are multiplied before the link function.
+    calibration_ : Calibration
+        Slope and offset that make log odds of the scores; 1 and 0 without calibration.
+    held_out_loss_ : HeldOutLoss or None
+        Log loss of the held-out bags, of the method and of the class shares; None without calibration. ``fit`` warns
+        (``MajorityWarning``) if the class shares have the lower one.
     """
 
     target = "classes"
@@ -108,7 +119,8 @@ class ClassicalEstimator(ClassPredictor, BagEstimator):
     calibration: Any
     learned_: Any
     scaling_: Scaling
-    slope_: float
+    calibration_: Calibration
+    held_out_loss_: HeldOutLoss | None
 
     @abstractmethod
     def _learn(self, bags: Bags, targets: np.ndarray, seed: int) -> FittedState:
@@ -139,11 +151,11 @@ class ClassicalEstimator(ClassPredictor, BagEstimator):
         self.scaling_ = fit_scaling(bags, self.standardize)
         numbers = self.target_.likelihood.order_targets(targets)
         self.learned_ = self._learn(scale_bags(bags, self.scaling_), numbers, self.seed_)
-        self.slope_ = self._calibrate(bags, numbers)
+        self._calibrate(bags, numbers)
         return self
 
     def predict_outputs(self, X: BagsLike) -> np.ndarray:
-        scores = torch.from_numpy(self._compute_scores(X)) * self.slope_
+        scores = torch.from_numpy(self._compute_scores(X))
         return self.likelihood_.outputs(scores).numpy()
 
     def weigh(self, X: BagsLike) -> np.ndarray:
@@ -167,7 +179,8 @@ class ClassicalEstimator(ClassPredictor, BagEstimator):
         """
         bags = self._check_bags(X)
         groups = iterate_scaled_groups(bags, self.scaling_)
-        return self.likelihood_.decisions(np.concatenate([self.learned_.instance_scores(group) for group in groups]))
+        scores = np.concatenate([self.learned_.instance_scores(group) for group in groups])
+        return self.likelihood_.decisions(self.calibration_.apply(scores))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -188,27 +201,52 @@ class ClassicalEstimator(ClassPredictor, BagEstimator):
 
     def _compute_scores(self, X: BagsLike) -> np.ndarray:
         groups = iterate_scaled_groups(self._check_bags(X), self.scaling_)
-        return np.concatenate([self.learned_.scores(group) for group in groups])
+        return self.calibration_.apply(np.concatenate([self.learned_.scores(group) for group in groups]))
 
-    def _calibrate(self, bags: Bags, targets: np.ndarray) -> float:
-        """Fit the slope of the probabilities to the scores of held-out bags."""
+    def _calibrate(self, bags: Bags, targets: np.ndarray) -> None:
+        """Fit slope and offset to the scores of held-out bags; warn if the class shares are better than the method."""
 
         def score_held_out(training: np.ndarray, held_out: np.ndarray) -> np.ndarray:
             scaling = fit_scaling(bags[training], self.standardize)
             learned = self._learn(scale_bags(bags[training], scaling), targets[training], self.seed_)
             return learned.scores(scale_bags(bags[held_out], scaling))
 
-        rows, scores = compute_held_out_scores(score_held_out, targets, bags.groups, self.calibration, self.seed_)
-        return fit_slope(self.target_.likelihood.ordered, scores, targets[rows]) if len(rows) else 1.0
+        likelihood, shares = self.target_.likelihood.ordered, np.bincount(targets) / len(targets)
+        held_out = compute_held_out_scores(score_held_out, targets, bags.groups, self.calibration, self.seed_)
+        self.calibration_ = Calibration(1.0, np.zeros(likelihood.n_scores))
+        self.held_out_loss_ = None
+        if len(held_out.rows):
+            numbers = targets[held_out.rows]
+            self.calibration_ = fit_calibration(likelihood, held_out.scores, numbers, shares)
+            self.held_out_loss_ = compute_held_out_loss(likelihood, held_out, numbers, shares)
+            warn_if_majority_wins(type(self).__name__, self.held_out_loss_, stacklevel=3)
 
     def _content(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
         state = state_to_arrays(self.learned_, "learned.")
-        return {"slope": self.slope_}, {**scaling_to_tensors(self.scaling_), **state}
+        loss = None if self.held_out_loss_ is None else list(self.held_out_loss_)
+        metadata = {
+            "slope": self.calibration_.slope,
+            "offset": self.calibration_.offset.tolist(),
+            "held_out_loss": loss,
+        }
+        return metadata, {**scaling_to_tensors(self.scaling_), **state}
 
     def _restore(self, metadata: dict[str, Any], tensors: dict[str, Tensor]) -> None:
-        self.slope_ = check_real_number("slope", metadata["slope"])
+        self.calibration_ = _restore_calibration(metadata, self.likelihood_.n_scores)
+        loss = metadata.get("held_out_loss")
+        self.held_out_loss_ = (
+            None if loss is None else HeldOutLoss(*(check_real_number("held_out_loss", v) for v in loss))
+        )
         self.scaling_ = scaling_from_tensors(tensors)
         self.learned_ = state_from_arrays(self.learns, tensors, "learned.")
+
+
+def _restore_calibration(metadata: dict[str, Any], n_scores: int) -> Calibration:
+    """Return the calibration of a saved model; models saved before version 0.2 have no offset."""
+    offset = [check_real_number("offset", value) for value in metadata.get("offset", [0.0] * n_scores)]
+    if len(offset) != n_scores:
+        raise InputError(f"the saved model has {len(offset)} offsets for {n_scores} scores; train again")
+    return Calibration(check_real_number("slope", metadata["slope"]), np.array(offset))
 
 
 def normalize_weights(weights: np.ndarray, bags: Bags) -> np.ndarray:

@@ -1,0 +1,201 @@
+"""Calibration of the scores of classical methods on held-out bags.
+
+    two classes    p(Y = 1) = sigm(a · s + b)                   a > 0
+    more           p(Y = c) ∝ exp(a · s_c + b_c)                one slope, one offset per class
+
+Slope and offsets maximise the likelihood of held-out bags, because the scores of the training bags are overconfident.
+As in Platt (1999), each of the n labels counts as certain only up to a share n / (n + 2); the rest is spread over the
+classes by their shares (Platt: evenly). So probabilities do not become 0 or 1 if all held-out bags are predicted
+correctly, and they are the class shares if the scores carry no information. Scores that are shifted or scaled give the
+same probabilities. The slope is never negative: scores that rank held-out bags worse than chance count as
+uninformative.
+"""
+
+import warnings
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from scipy.optimize import minimize
+
+from bagwise.bags import make_stratified_folds
+from bagwise.errors import InputError
+from bagwise.targets import ClassLikelihood
+
+PRIOR_BAGS = 2  # number of bags as which the class shares count
+MIN_SLOPE = 1e-6  # per standard deviation of the scores: keeps the ranking if the scores carry no information
+
+
+class MajorityWarning(UserWarning):
+    """Warning of ``fit`` that a method does not beat the majority on its own held-out bags."""
+
+
+class HeldOutScores(NamedTuple):
+    """Scores of bags that were held out, fold by fold.
+
+    Attributes
+    ----------
+    rows : ndarray of int, of shape (n_held_out,)
+        Indices of the bags; empty if there are too few bags of a class, or too few groups, for two folds.
+    scores : ndarray of shape (n_held_out, n_scores)
+        Their scores.
+    folds : ndarray of int, of shape (n_held_out,)
+        Number of the fold in which each bag was held out.
+    """
+
+    rows: np.ndarray
+    scores: np.ndarray
+    folds: np.ndarray
+
+
+class Calibration(NamedTuple):
+    """The slope and offsets by which scores become log odds; by default they stay the same.
+
+    Attributes
+    ----------
+    slope : float
+        Factor of the scores.
+    offset : ndarray of shape (n_scores,)
+        Added to the scaled scores.
+    """
+
+    slope: float
+    offset: np.ndarray
+
+    def apply(self, scores: np.ndarray) -> np.ndarray:
+        """Scale and shift scores of shape (n, n_scores)."""
+        return scores * self.slope + self.offset
+
+
+class HeldOutLoss(NamedTuple):
+    """Log loss on held-out bags, of a method and of the class shares.
+
+    Attributes
+    ----------
+    method : float
+        Log loss of the method. Each fold is calibrated on the others.
+    majority : float
+        Log loss of the class shares.
+    """
+
+    method: float
+    majority: float
+
+    @property
+    def beats_majority(self) -> bool:
+        """Whether the method has the lower log loss."""
+        return self.method < self.majority
+
+
+def check_folds(folds: Any) -> None:
+    """Check that the parameter ``calibration`` is a number of folds."""
+    if isinstance(folds, bool) or not isinstance(folds, int | np.integer) or folds < 0 or folds == 1:
+        raise InputError(f"calibration is {folds!r}; it must be a number of folds, 2 or more, or 0 for no calibration")
+
+
+def compute_held_out_scores(
+    score: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    targets: np.ndarray,
+    groups: np.ndarray | None,
+    n_folds: int,
+    seed: int,
+) -> HeldOutScores:
+    """Compute the scores of all bags that can be held out, with ``score(training indices, held-out indices)``."""
+    n_groups = len(targets) if groups is None else len(np.unique(groups))
+    n_folds = min(n_folds, int(np.bincount(targets).min()), n_groups)
+    n_strata = len(np.unique(targets))
+    folds = [
+        (training, held_out)
+        for training, held_out in (make_stratified_folds(targets, groups, n_folds, seed) if n_folds >= 2 else ())
+        if len(np.unique(targets[training])) == n_strata and len(held_out)
+    ]
+    if not folds:
+        return HeldOutScores(np.array([], dtype=int), np.array([]), np.array([], dtype=int))
+    return HeldOutScores(
+        rows=np.concatenate([held_out for _, held_out in folds]),
+        scores=np.concatenate([score(*fold) for fold in folds]),
+        folds=np.concatenate([np.full(len(held_out), number) for number, (_, held_out) in enumerate(folds)]),
+    )
+
+
+def fit_calibration(
+    likelihood: ClassLikelihood, scores: np.ndarray, targets: np.ndarray, shares: np.ndarray
+) -> Calibration:
+    """Fit slope and offsets to the scores of held-out bags.
+
+    Parameters
+    ----------
+    likelihood : ClassLikelihood
+        Likelihood of the classes.
+    scores : ndarray of shape (n_bags, n_scores)
+        Scores of the held-out bags.
+    targets : ndarray of int, of shape (n_bags,)
+        Their class numbers.
+    shares : ndarray of shape (n_classes,)
+        Share of each class, above 0: the prior.
+
+    Returns
+    -------
+    Calibration
+
+    Examples
+    --------
+    >>> from bagwise.targets import Bernoulli
+    >>> scores, targets, shares = np.full((4, 1), 3.0), np.array([0, 0, 0, 1]), np.array([0.75, 0.25])
+    >>> found = fit_calibration(Bernoulli(), scores, targets, shares)
+    >>> found.slope, float(np.exp(found.offset[0]).round(3))
+    (0.0, 0.333)
+    """
+    certainty = len(targets) / (len(targets) + PRIOR_BAGS)
+    expected = certainty * np.eye(len(shares))[targets] + (1 - certainty) * shares
+    center, scale = scores.mean(axis=0), float(scores.std(axis=0).max())
+    uninformed = likelihood.link(expected.mean(axis=0)[None])[0]
+    if scale <= 1e-12 * float(np.abs(scores).max()):  # constant but for rounding
+        return Calibration(0.0, uninformed)
+    standardized = (scores - center) / scale
+
+    def compute_loss(parameters: np.ndarray) -> tuple[float, np.ndarray]:
+        variables = torch.tensor(parameters, requires_grad=True)
+        shifted = torch.from_numpy(standardized) * variables[0] + variables[1:]
+        loss = -(torch.from_numpy(expected) * likelihood.log_probabilities(shifted)).sum(dim=1).mean()
+        return loss.item(), torch.autograd.grad(loss, variables)[0].numpy()
+
+    bounds = [(MIN_SLOPE, None), *([(None, None)] * len(uninformed))]
+    found = minimize(
+        compute_loss,
+        np.concatenate([[MIN_SLOPE], uninformed]),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=bounds,
+        options={"ftol": 1e-15, "gtol": 1e-9, "maxiter": 1000},
+    ).x
+    slope = float(found[0]) / scale
+    return Calibration(slope, found[1:] - slope * center)
+
+
+def compute_held_out_loss(
+    likelihood: ClassLikelihood, held_out: HeldOutScores, targets: np.ndarray, shares: np.ndarray
+) -> HeldOutLoss:
+    """Compute the log loss of held-out bags, each fold calibrated on the others, and that of the class shares."""
+    log_probabilities = np.empty((len(targets), len(shares)))
+    for fold in np.unique(held_out.folds):
+        inside = held_out.folds == fold
+        found = fit_calibration(likelihood, held_out.scores[~inside], targets[~inside], shares)
+        calibrated = torch.from_numpy(found.apply(held_out.scores[inside]))
+        log_probabilities[inside] = likelihood.log_probabilities(calibrated).numpy()
+    return HeldOutLoss(
+        method=float(-log_probabilities[np.arange(len(targets)), targets].mean()),
+        majority=float(-np.log(shares[targets]).mean()),
+    )
+
+
+def warn_if_majority_wins(name: str, loss: HeldOutLoss, stacklevel: int) -> None:
+    """Warn that a method does not beat the majority on its own held-out bags."""
+    if not loss.beats_majority:
+        warnings.warn(
+            f"{name} does not beat the majority on its own held-out bags: log loss {loss.method:.3f}, that of the "
+            f"class shares {loss.majority:.3f}; compare other methods with `bagwise compare`",
+            MajorityWarning,
+            stacklevel=stacklevel + 1,
+        )
