@@ -80,6 +80,7 @@ def test_compute_bag_metrics_of_two_classes_agrees_with_scikit_learn(seed, ties)
     assert computed["average_precision"] == pytest.approx(reference.average_precision_score(targets, positive))
     assert computed["log_loss"] == pytest.approx(reference.log_loss(targets, probabilities))
     assert computed["brier"] == pytest.approx(reference.brier_score_loss(targets, positive))
+    assert computed["balanced_accuracy"] == pytest.approx(reference.balanced_accuracy_score(targets, predicted))
 
 
 def test_compute_bag_metrics_of_several_classes_agrees_with_the_mean_over_classes_of_scikit_learn():
@@ -89,6 +90,7 @@ def test_compute_bag_metrics_of_several_classes_agrees_with_the_mean_over_classe
     assert computed["precision"] == pytest.approx(reference.precision_score(targets, predicted, average="macro"))
     assert computed["recall"] == pytest.approx(reference.recall_score(targets, predicted, average="macro"))
     assert computed["f_score"] == pytest.approx(reference.f1_score(targets, predicted, average="macro"))
+    assert computed["balanced_accuracy"] == pytest.approx(reference.balanced_accuracy_score(targets, predicted))
     assert computed["auc"] == pytest.approx(reference.roc_auc_score(targets, probabilities, multi_class="ovr"))
     assert computed["log_loss"] == pytest.approx(reference.log_loss(targets, probabilities))
 
@@ -100,6 +102,7 @@ def test_compute_bag_metrics_is_none_for_undefined_metrics():
     assert computed["precision"] is None
     assert computed["recall"] is None
     assert computed["f_score"] is None
+    assert computed["balanced_accuracy"] is None
     assert computed["accuracy"] == 1.0
 
 

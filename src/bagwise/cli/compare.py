@@ -19,9 +19,15 @@ from bagwise.cli.options import (
 )
 from bagwise.cli.output import Json, Output, Quiet
 from bagwise.cli.preflight import check_requirements
+from bagwise.cli.ranking_output import (
+    describe_errors,
+    describe_marks,
+    make_rows,
+    make_train_command,
+)
 
 if TYPE_CHECKING:
-    from bagwise.evaluation.comparison import Comparison
+    from bagwise.evaluation.comparison import Comparison, RankedMethod, Ranking
 
 EXAMPLE = "Example: bagwise compare musk1 --methods attention,mi-SVM,MI-SVM,mi-Graph --folds 10 --repeats 5 --workers 2"
 
@@ -72,6 +78,16 @@ def compare(
         bool,
         typer.Option("--ungrouped", help="Allow bags of one group (patient) in both training and test. [default: no]"),
     ] = False,
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            help="Metric by which the methods are sorted, such as accuracy or log-loss. [default: the first of the "
+            "target, AUC for classes]"
+        ),
+    ] = None,
+    no_baselines: Annotated[
+        bool, typer.Option("--no-baselines", help="Leave out the majority, which is the reference. [default: no]")
+    ] = False,
     data_option: DataOption = None,
     config: Annotated[
         Path | None,
@@ -92,15 +108,16 @@ def compare(
     Training flags apply to the networks among the methods. --seed sets the seed of the folds and of all methods.
     """
     check_requirements(data, engine=flags.get("engine"))
-    from bagwise.evaluation.comparison import compare_methods, make_plan
+    from bagwise.evaluation.comparison import compare_methods, make_plan, rank_methods
 
     seed, positive = flags.pop("seed"), flags.pop("positive")
     given = {name: value for name, value in flags.items() if value is not None}
     parameters, grids = read_methods(methods, given, config)
+    options = read_options(data_option or [])
     plan = make_plan(
         data,
         parameters,
-        options=read_options(data_option or []),
+        options=options,
         selection=grids,
         folds=folds,
         repeats=repeats,
@@ -116,66 +133,77 @@ def compare(
     folder = out or Path("comparisons") / Path(data).stem
     with output.show_progress("fits") as progress:
         comparison = compare_methods(
-            folder, plan, workers=choose_workers(workers, backend, scheduler), progress=progress
+            folder,
+            plan,
+            baselines=not no_baselines,
+            metric=metric,
+            workers=choose_workers(workers, backend, scheduler),
+            progress=progress,
         )
-    _print_comparison(comparison, output)
+    _print_comparison(comparison, rank_methods(comparison, metric), output, data, options)
 
 
-def _print_comparison(comparison: "Comparison", output: Output) -> None:
-    """Write the tables and the HTML page of the comparison, and print the metrics."""
+def _print_comparison(
+    comparison: "Comparison", ranking: "Ranking", output: Output, data: str, options: dict[str, Any]
+) -> None:
+    """Write the tables and the HTML page of the comparison; print the ranking and the command that trains the best."""
     from bagwise.evaluation.comparison import (
         PARTS,
         choose_metrics,
-        make_difference_rows,
-        make_latex_table,
+        describe_ranking,
+        list_worse_than_majority,
         make_score_rows,
     )
-    from bagwise.io import write_atomically, write_csv
-    from bagwise.report import list_box_metrics, write_comparison_page
 
-    folder = comparison.folder
-    write_csv(folder / "table.csv", make_score_rows(comparison))
-    differences = [row for metric in list_box_metrics(comparison) for row in make_difference_rows(comparison, metric)]
-    if differences:
-        write_csv(folder / "differences.csv", differences)
-    with write_atomically(folder / "table.tex") as temporary:
-        temporary.write_text(make_latex_table(comparison), encoding="utf-8")
-    page = write_comparison_page(comparison)
+    page = _write_tables(comparison, ranking)
     for part, title in PARTS.items():
         if scores := comparison.part(part):
-            metrics = choose_metrics(comparison, part)
-            rows = [(method, *(_format_score(own[name].errors) for name in metrics)) for method, own in scores.items()]
-            output.print_table(f"{title}: {_describe_errors(scores)}", rows, ("", *metrics.values()))
+            titles = choose_metrics(comparison, part, ranking.metric.name)
+            header, rows = make_rows(scores, titles, ranking, marked=part == "bags")
+            output.print_table(f"{title}: {describe_errors(scores)}", rows, header)
+            output.print_note(describe_marks(ranking) if part == "bags" else "")
+    folder, sentence = comparison.folder, describe_ranking(ranking)
+    command = make_train_command(data, comparison, ranking, options)
+    worse = list_worse_than_majority(comparison)
     for note in [comparison.target.metrics_note, *comparison.warnings]:
         output.print_note(note)
+    output.print_note(f"Probabilities are no better than the class shares: {', '.join(worse)}." if worse else "")
     for name, content in (("table.csv", "scores"), ("differences.csv", "differences"), ("table.tex", "LaTeX table")):
         if (folder / name).exists():
             output.print_written(folder / name, content)
     output.print_written(page, "page")
+    output.print(sentence)
+    output.print(f"next: {command}")
     output.print_result(
         {
             "comparison": str(folder),
             "page": str(page),
             "warnings": comparison.warnings,
-            "scores": make_score_rows(comparison),
+            "scores": make_score_rows(comparison, ranking),
+            "metric": ranking.metric.name,
+            "ranking": [_ranked_to_json(ranked) for ranked in ranking.methods],
+            "conclusion": sentence,
+            "worse_than_majority": worse,
+            "train_command": command,
         }
     )
 
 
-def _describe_errors(scores: Any) -> str:
-    kinds = {own.errors.interval_by for metrics in scores.values() for own in metrics.values()}
-    if "bootstrap" in kinds:
-        return "mean over fits, with a 95 % bootstrap interval over test bags"
-    return "mean ± corrected standard error over folds"
+def _write_tables(comparison: "Comparison", ranking: "Ranking") -> Path:
+    """Write the csv files, the LaTeX table and the page; return the path of the page."""
+    from bagwise.evaluation.comparison import make_difference_rows, make_latex_table, make_score_rows
+    from bagwise.io import write_atomically, write_csv
+    from bagwise.report import list_box_metrics, write_comparison_page
+
+    folder, metrics = comparison.folder, list_box_metrics(comparison, ranking.metric.name)
+    write_csv(folder / "table.csv", make_score_rows(comparison, ranking))
+    differences = [row for metric in metrics for row in make_difference_rows(comparison, metric)]
+    if differences:
+        write_csv(folder / "differences.csv", differences)
+    with write_atomically(folder / "table.tex") as temporary:
+        temporary.write_text(make_latex_table(comparison), encoding="utf-8")
+    return write_comparison_page(comparison, ranking)
 
 
-def _format_score(errors: Any) -> str:
-    if errors.mean is None:
-        return "n/a"
-    if errors.interval_by == "bootstrap":
-        from bagwise.report import format_interval
-
-        return f"{errors.mean:.3f} ({format_interval(errors.interval)})"
-    if errors.corrected_error is None:
-        return f"{errors.mean:.3f}"
-    return f"{errors.mean:.3f} ± {errors.corrected_error:.3f}"
+def _ranked_to_json(ranked: "RankedMethod") -> dict[str, Any]:
+    return {**ranked._asdict(), "difference": None if ranked.difference is None else ranked.difference._asdict()}

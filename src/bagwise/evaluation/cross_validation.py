@@ -146,12 +146,13 @@ def summarise_units(units: Sequence[Unit], part: str = "bags") -> dict[str, Scor
     dict of str to Scores
         By name of the metric; empty if the units have no such part.
     """
-    names = [name for name in units[0]["metrics"].get(part, {}) if name != "n_bags"]
+    metrics = read_unit_target(units[0]).metrics if part in PREDICTED_PARTS else {}
+    stored = units[0]["metrics"].get(part, {})
+    names = [name for name in {**stored, **(metrics if stored else {})} if name != "n_bags"]
     errors = {name: compute_errors(get_metric_values(units, name, part), get_test_share(units)) for name in names}
     if share_test_bags(units):
         resampled = resample_metrics(units, part) if part in units[0]["predictions"] else {}
         errors = {name: _use_bootstrap(found, resampled.get(name)) for name, found in errors.items()}
-    metrics = read_unit_target(units[0]).metrics if part in PREDICTED_PARTS else {}
     return {
         name: Scores(_clip_interval(metrics.get(name), found), _average_pooled(units, name, part))
         for name, found in errors.items()
@@ -194,9 +195,19 @@ def get_metric_values(units: Sequence[Unit], name: str, part: str = "bags") -> n
     repeats, folds = (max(unit[number] for unit in units) + 1 for number in ("repeat", "fold"))
     values = np.full((repeats, folds), np.nan)
     for unit in units:
-        value = unit["metrics"].get(part, {}).get(name)
+        value = _get_metric(unit, name, part)
         values[unit["repeat"], unit["fold"]] = np.nan if value is None else value
     return values
+
+
+def _get_metric(unit: Unit, name: str, part: str) -> float | None:
+    """Return a stored metric; one that an earlier version did not store is computed from the predictions."""
+    stored = unit["metrics"].get(part, {})
+    if name in stored or part not in PREDICTED_PARTS or part not in unit["predictions"]:
+        return stored.get(name)
+    target, found = read_unit_target(unit), unit["predictions"][part]
+    outputs = np.array(found[target.outputs_name])
+    return target.metrics[name].compute(np.array(found["targets"]), outputs, unit["threshold"])
 
 
 def get_test_share(units: Sequence[Unit]) -> float:

@@ -114,6 +114,17 @@ def make_accuracy(positive: int) -> MetricFunction:
     return compute_accuracy
 
 
+def make_balanced_accuracy(positive: int) -> MetricFunction:
+    """Make the mean recall of all classes; undefined if a class has no bags."""
+
+    def compute_balanced_accuracy(targets: np.ndarray, probabilities: np.ndarray, threshold: Threshold) -> float | None:
+        predicted = decide_classes(probabilities, threshold, positive)
+        classes = range(probabilities.shape[1])
+        return _average([compute_recall(count_decisions(targets == c, predicted == c)) for c in classes])
+
+    return compute_balanced_accuracy
+
+
 def compute_log_loss(targets: np.ndarray, probabilities: np.ndarray, threshold: Threshold) -> float:
     """Compute the mean negative log-probability of the true class."""
     of_true_class = probabilities[np.arange(len(targets)), targets]
@@ -217,21 +228,21 @@ def make_class_metrics(positive: int = 1) -> dict[str, Metric]:
             "Precision",
             "share of the bags predicted positive that are positive",
             average_decisions(compute_precision, positive),
-            3,
+            4,
         ),
         _make_share(
             "recall",
             "Recall",
             "share of the positive bags that are predicted positive",
             average_decisions(compute_recall, positive),
-            4,
+            5,
         ),
         _make_share(
             "f_score",
             "F-score",
             "harmonic mean of precision and recall",
             average_decisions(compute_f_score, positive),
-            5,
+            6,
         ),
         _make_share(
             "auc",
@@ -247,15 +258,22 @@ def make_class_metrics(positive: int = 1) -> dict[str, Metric]:
             average_over_classes(compute_average_precision, positive),
             1,
         ),
-        _make_loss("log_loss", "Log loss", "mean −log probability of the true class", math.inf, compute_log_loss, 6),
-        _make_loss("brier", "Brier score", "mean squared error of the probabilities", math.inf, compute_brier_score, 7),
+        _make_loss("log_loss", "Log loss", "mean −log probability of the true class", math.inf, compute_log_loss, 7),
+        _make_loss("brier", "Brier score", "mean squared error of the probabilities", math.inf, compute_brier_score, 8),
         _make_loss(
             "calibration_error",
             "Calibration error",
             "mean gap between confidence and accuracy",
             1.0,
             lambda targets, probabilities, threshold: compute_calibration_error(targets, probabilities),
-            8,
+            9,
+        ),
+        _make_share(
+            "balanced_accuracy",
+            "Balanced accuracy",
+            "mean recall of the classes",
+            make_balanced_accuracy(positive),
+            3,
         ),
     )
     return {metric.name: metric for metric in metrics}

@@ -16,7 +16,7 @@ from bagwise.evaluation.comparison.score_tables import (
 
 def test_make_score_rows_has_all_errors_of_every_metric(comparison):
     rows = make_score_rows(comparison)
-    assert len([row for row in rows if row["of"] == "bags"]) == 3 * 9
+    assert len([row for row in rows if row["of"] == "bags"]) == 3 * 10
     assert len([row for row in rows if row["of"] == "weights"]) == 3 * 6
     row = next(row for row in rows if (row["method"], row["metric"]) == ("naive", "accuracy"))
     scores = comparison.scores["naive"]["accuracy"]

@@ -13,7 +13,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bagwise.errors import InputError, translate_errors
-from bagwise.evaluation.cross_validation import Scores, Unit, get_metric_values, get_test_share, summarise_units
+from bagwise.evaluation.cross_validation import (
+    Scores,
+    Unit,
+    get_metric_values,
+    get_test_share,
+    summarise_units,
+)
 from bagwise.evaluation.intervals import (
     Difference,
     compare_paired,
@@ -172,7 +178,7 @@ class Comparison:
             The difference is the first method minus the second.
         """
         pairs = (
-            (first, second, self._compare_pair(first, second, metric)) for first, second in combinations(self.units, 2)
+            (first, second, self.compare_pair(first, second, metric)) for first, second in combinations(self.units, 2)
         )
         with self._report_invalid_units():
             return [Pair(first, second, difference) for first, second, difference in pairs if difference is not None]
@@ -183,7 +189,21 @@ class Comparison:
             self.folder / UNITS, "has files that are not units of one comparison", "delete them and run it again"
         )
 
-    def _compare_pair(self, first: str, second: str, metric: str) -> Difference | None:
+    def compare_pair(self, first: str, second: str, metric: str) -> Difference | None:
+        """Compare two methods by a metric of bags, on the folds that both have completed; None if there are none.
+
+        Parameters
+        ----------
+        first, second : str
+            Full names of the methods.
+        metric : str
+            Name of a metric of bags.
+
+        Returns
+        -------
+        Difference or None
+            The first method minus the second.
+        """
         units, other_units = _select_shared(self.units[first], self.units[second])
         if not units:
             return None

@@ -23,6 +23,7 @@ from bagwise.evaluation.comparison.comparison_folder import (
     list_pages,
 )
 from bagwise.evaluation.comparison.plan import ComparisonData, ComparisonPlan, build_estimator, open_comparison_data
+from bagwise.evaluation.comparison.ranking import MAJORITY, choose_metric
 from bagwise.evaluation.cross_validation import Unit, evaluate_split
 from bagwise.evaluation.protocol import Split
 from bagwise.io import (
@@ -46,6 +47,8 @@ def compare_methods(
     folder: str | Path,
     plan: ComparisonPlan,
     *,
+    baselines: bool = False,
+    metric: str | None = None,
     workers: int | DaskCluster = 1,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Comparison:
@@ -57,6 +60,10 @@ def compare_methods(
         A new folder, or that of a comparison with the same plan. Methods and repeats may be added.
     plan : ComparisonPlan
         See ``make_plan``.
+    baselines : bool, default=False
+        Add the method "majority", if the target has it. It does not change the results of the other methods.
+    metric : str or None, default=None
+        Name of the metric by which the methods will be ranked. It is checked before anything is fitted.
     workers : int or DaskCluster, default=1
         Number of processes on this machine, or a Dask cluster. Results do not depend on it.
     progress : callable, optional
@@ -77,6 +84,9 @@ def compare_methods(
     resolved_data, options = resolve_data_path(plan.data, plan.options)
     plan = plan._replace(data=resolved_data, options=options)
     data = open_comparison_data(plan)
+    choose_metric(data.target, metric)
+    if baselines and MAJORITY in data.target.baselines:
+        plan = plan._replace(methods={**plan.methods, MAJORITY: plan.methods.get(MAJORITY, {})})
     _check_folder(folder)
     with lock_folder(folder):
         _write_plan(folder, plan, data)

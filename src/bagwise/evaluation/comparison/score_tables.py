@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from bagwise.evaluation.comparison.comparison_folder import PARTS, Comparison
+from bagwise.evaluation.comparison.ranking import Ranking
 from bagwise.evaluation.cross_validation import PREDICTED_PARTS, Scores
 from bagwise.targets import KEY_METRICS, find_best
 
@@ -25,7 +26,7 @@ LATEX_ESCAPES = {
 }
 
 
-def choose_metrics(comparison: Comparison, part: str) -> dict[str, str]:
+def choose_metrics(comparison: Comparison, part: str, first: str | None = None) -> dict[str, str]:
     """Return the metrics of a part that are shown in tables.
 
     Parameters
@@ -33,6 +34,8 @@ def choose_metrics(comparison: Comparison, part: str) -> dict[str, str]:
     comparison : Comparison
     part : {"bags", "groups", "weights", "scores"}
         See ``PARTS``.
+    first : str or None, default=None
+        Metric of bags and groups that comes first; None for the order of the target.
 
     Returns
     -------
@@ -40,23 +43,29 @@ def choose_metrics(comparison: Comparison, part: str) -> dict[str, str]:
         Title of each metric, by name.
     """
     if part in PREDICTED_PARTS:
-        return {name: comparison.target.metrics[name].title for name in comparison.target.main_metrics}
+        names = dict.fromkeys([*([] if first is None else [first]), *comparison.target.main_metrics])
+        return {name: comparison.target.metrics[name].title for name in names}
     return {name: KEY_METRICS[name].title for name in SHOWN_KEY_METRICS}
 
 
-def make_score_rows(comparison: Comparison) -> list[Row]:
+def make_score_rows(comparison: Comparison, ranking: Ranking | None = None) -> list[Row]:
     """Make one row per part, method and metric, with all standard errors.
 
     Parameters
     ----------
     comparison : Comparison
+    ranking : Ranking or None, default=None
+        If given, the rows of its metric of bags have the rank of the method in additional columns at the end.
 
     Returns
     -------
     list of dict
     """
     return [
-        _make_score_row(comparison, part, method, name, scores)
+        {
+            **_make_score_row(comparison, part, method, name, scores),
+            **({} if ranking is None else _make_rank_columns(ranking, part, method, name)),
+        }
         for part in PARTS
         for method, metrics in comparison.part(part).items()
         for name, scores in metrics.items()
@@ -82,6 +91,17 @@ def _make_score_row(comparison: Comparison, part: str, method: str, name: str, s
 
 def _make_warning_column(comparison: Comparison) -> Row:
     return {"warning": "; ".join(comparison.warnings)} if comparison.warnings else {}
+
+
+def _make_rank_columns(ranking: Ranking, part: str, method: str, metric: str) -> Row:
+    """Return the columns of the rank; None in the rows of other metrics and parts."""
+    names = ("rank", "is_best", "is_distinguishable", "p_value_corrected", "beats_majority")
+    if part != "bags" or metric != ranking.metric.name:
+        return dict.fromkeys(names)
+    rank = ranking.names.index(method)
+    ranked = ranking.methods[rank]
+    values = (1 + rank, ranked.is_best, ranked.is_distinguishable, ranked.p_value, ranked.beats_majority)
+    return dict(zip(names, values, strict=True))
 
 
 def make_difference_rows(comparison: Comparison, metric: str) -> list[Row]:
