@@ -53,7 +53,7 @@ class Target(ABC):
     main_metrics : tuple of str
         Names of the metrics that short tables show; pairwise differences are computed of the first two.
     headline_metrics : tuple of str
-        Names of the metrics at the top of a report.
+        Names of the metrics at the top of a report; the first sorts the methods of a comparison.
     baselines : dict of str to str
         Methods that a report compares with a model, and the metric by which each is compared.
     sections : tuple of str

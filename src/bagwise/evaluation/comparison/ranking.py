@@ -239,8 +239,10 @@ def _describe_pair(ranked: RankedMethod) -> str:
     found = ranked.difference
     if found is None:
         return f"{ranked.method} ({ranked.mean:.2f})"
-    interval = "" if found.interval is None else f", 95 % interval {found.interval[0]:.2f} to {found.interval[1]:.2f}"
-    return f"{ranked.method} ({ranked.mean:.2f}; difference {found.mean:.2f}{interval})".replace("-0.", "−0.")
+    numbers = f"difference {found.mean:.2f}"
+    if found.interval is not None:
+        numbers += f", 95 % interval {found.interval[0]:.2f} to {found.interval[1]:.2f}"
+    return f"{ranked.method} ({ranked.mean:.2f}; {numbers.replace('-', '−')})"
 
 
 def _describe_folds(ranked: Sequence[RankedMethod]) -> str:
