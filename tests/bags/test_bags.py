@@ -15,6 +15,7 @@ from sklearn.model_selection import KFold, cross_val_score, train_test_split
 
 from bagwise.bags.bags import Bags
 from bagwise.errors import InputError
+from label_kinds import LABELS
 from unchecked import unchecked
 
 FIELDS = ("instances", "labels", "names", "groups", "positions", "instance_labels")
@@ -22,15 +23,17 @@ PER_BAG = ("labels", "names", "groups")
 
 laws = settings(max_examples=50, deadline=None, derandomize=True)
 layouts = st.lists(st.integers(1, 6), min_size=1, max_size=9)
+kinds = st.sampled_from([*LABELS])
+for_every_kind_of_label = pytest.mark.parametrize("kind", LABELS)
 
 
-def make_bags(sizes):
+def make_bags(sizes, kind="text"):
     """Return bags with all metadata and distinct values, so that the tests detect values in a wrong place."""
     n_bags, n_instances = len(sizes), sum(sizes)
     return Bags(
         instances=np.arange(2.0 * n_instances).reshape(n_instances, 2),
         offsets=np.concatenate([[0], np.cumsum(sizes)]),
-        labels=np.array([f"label {bag}" for bag in range(n_bags)]),
+        **LABELS[kind](n_bags),
         names=np.array([f"bag {bag}" for bag in range(n_bags)]),
         groups=np.arange(n_bags) // 2,
         positions=np.arange(2 * n_instances).reshape(n_instances, 2) * 10,
@@ -51,6 +54,8 @@ def as_list(bags):
                 if value is not None
             }
         )
+        if bags.labels is not None:
+            parts[-1] |= {"labels": str(bags.labels[bag].tolist()), "label_names": bags.label_names}  # NaN equals NaN
     return parts
 
 
@@ -78,8 +83,9 @@ def test_bags_and_selections_are_immutable(field):
 
 
 @pytest.mark.parametrize("make_copy", [lambda bags: pickle.loads(pickle.dumps(bags)), copy.deepcopy, copy.copy])
-def test_bags_copied_or_pickled_are_equal_and_immutable(make_copy):
-    bags = make_bags([2, 1])
+@for_every_kind_of_label
+def test_bags_copied_or_pickled_are_equal_and_immutable(make_copy, kind):
+    bags = make_bags([2, 1], kind)
     copied = make_copy(bags)
     assert as_list(copied) == as_list(bags)
     assert copied.extractor == bags.extractor
@@ -140,31 +146,32 @@ KEYS = {
 
 @pytest.mark.parametrize("name", KEYS)
 @pytest.mark.parametrize("form", [lambda key: key, lambda key: (key, ...), lambda key: (key, slice(None))])
-def test_bags_selection_by_every_kind_of_key_equals_that_of_a_list(name, form):
-    bags = make_bags([2, 1, 3, 1, 2])
+@for_every_kind_of_label
+def test_bags_selection_by_every_kind_of_key_equals_that_of_a_list(name, form, kind):
+    bags = make_bags([2, 1, 3, 1, 2], kind)
     key, rows = KEYS[name]
     assert as_list(bags[form(key)]) == [as_list(bags)[row] for row in rows]
 
 
 @laws
-@given(layouts, st.data())
-def test_bags_selection_by_integers_equals_that_of_a_list(sizes, data):
-    bags = make_bags(sizes)
+@given(layouts, kinds, st.data())
+def test_bags_selection_by_integers_equals_that_of_a_list(sizes, kind, data):
+    bags = make_bags(sizes, kind)
     rows = data.draw(st.lists(st.integers(-len(sizes), len(sizes) - 1), max_size=12))
     assert as_list(bags[rows]) == [as_list(bags)[row] for row in rows]
 
 
 @laws
-@given(layouts, st.data())
-def test_bags_slices_equal_slices_of_a_list(sizes, data):
-    bags, key = make_bags(sizes), data.draw(st.slices(len(sizes)))
+@given(layouts, kinds, st.data())
+def test_bags_slices_equal_slices_of_a_list(sizes, kind, data):
+    bags, key = make_bags(sizes, kind), data.draw(st.slices(len(sizes)))
     assert as_list(bags[key]) == as_list(bags)[key]
 
 
 @laws
-@given(layouts, st.data())
-def test_bags_selected_twice_equal_bags_selected_once(sizes, data):
-    bags = make_bags(sizes)
+@given(layouts, kinds, st.data())
+def test_bags_selected_twice_equal_bags_selected_once(sizes, kind, data):
+    bags = make_bags(sizes, kind)
     first = data.draw(st.lists(st.integers(0, len(sizes) - 1), min_size=1, max_size=9))
     second = data.draw(st.lists(st.integers(0, len(first) - 1), max_size=9))
     assert as_list(bags[first][second]) == as_list(bags[np.array(first)[np.array(second, dtype=int)]])
@@ -218,19 +225,19 @@ def test_bags_selection_reads_only_the_chosen_rows_of_a_memory_mapped_file(tmp_p
 
 
 @laws
-@given(st.lists(layouts, min_size=1, max_size=4))
-def test_concatenate_equals_the_concatenated_lists(parts):
+@given(st.lists(layouts, min_size=1, max_size=4), kinds)
+def test_concatenate_equals_the_concatenated_lists(parts, kind):
     several = [
-        make_bags(sizes).replace(names=[f"{number}-{bag}" for bag in range(len(sizes))])
+        make_bags(sizes, kind).replace(names=[f"{number}-{bag}" for bag in range(len(sizes))])
         for number, sizes in enumerate(parts)
     ]
     assert as_list(Bags.concatenate(several)) == [bag for bags in several for bag in as_list(bags)]
 
 
 @laws
-@given(layouts.filter(lambda sizes: len(sizes) > 1), st.data())
-def test_concatenate_restores_bags_that_were_cut_in_two(sizes, data):
-    bags, cut = make_bags(sizes), data.draw(st.integers(1, len(sizes) - 1))
+@given(layouts.filter(lambda sizes: len(sizes) > 1), kinds, st.data())
+def test_concatenate_restores_bags_that_were_cut_in_two(sizes, kind, data):
+    bags, cut = make_bags(sizes, kind), data.draw(st.integers(1, len(sizes) - 1))
     assert as_list(Bags.concatenate([bags[:cut], bags[cut:]])) == as_list(bags)
 
 
@@ -266,9 +273,9 @@ def test_concatenate_never_mixes_numbers_and_strings(field):
 
 
 @laws
-@given(layouts)
-def test_singletons_has_one_bag_per_instance_and_keeps_instance_metadata(sizes):
-    bags = make_bags(sizes).replace(extractor="resnet50")
+@given(layouts, kinds)
+def test_singletons_has_one_bag_per_instance_and_keeps_instance_metadata(sizes, kind):
+    bags = make_bags(sizes, kind).replace(extractor="resnet50")
     singletons = bags.singletons()
     expected = [
         {"instances": [row], "positions": [position], "instance_labels": [label]}
@@ -278,7 +285,14 @@ def test_singletons_has_one_bag_per_instance_and_keeps_instance_metadata(sizes):
     ]
     assert as_list(singletons) == expected
     assert (singletons.n_bags, singletons.extractor) == (bags.n_instances, "resnet50")
-    assert singletons.labels is singletons.names is singletons.groups is singletons.tile_sizes is None
+    assert (
+        singletons.labels
+        is singletons.names
+        is singletons.groups
+        is singletons.tile_sizes
+        is singletons.label_names
+        is None
+    )
 
 
 def test_singletons_copies_nothing_and_is_immutable():
@@ -320,11 +334,33 @@ def test_replace_changes_one_field_and_checks_it():
         bags.replace(labels=[0, 1, 1])
 
 
+@for_every_kind_of_label
+def test_replace_and_map_keep_labels_of_every_kind(kind):
+    bags = make_bags([2, 1], kind)
+    rows = bags.instances + 1
+    for changed in (bags.replace(instances=rows), bags.replace(offsets=[0, 2, 3], instances=rows), bags.map(np.exp)):
+        np.testing.assert_array_equal(changed.labels, bags.labels)
+        assert changed.label_names == bags.label_names
+    assert as_list(bags.load()) == as_list(bags)
+
+
+def test_replace_keeps_label_names_only_for_as_many_labels():
+    bags = make_bags([2, 1], "named columns")
+    assert bags.replace(labels=[[1, 2], [3, 4]]).label_names == bags.label_names
+    for labels in ([1, 2], [[1], [2]], None, LABELS["survival"](2)["labels"]):
+        assert bags.replace(labels=labels).label_names is None
+        assert bags.replace(labels=labels, offsets=bags.offsets).label_names is None
+    assert bags.replace(label_names=["p", "q"]).label_names == ("p", "q")
+    assert bags.replace(label_names=None).label_names is None
+    with pytest.raises(InputError, match="there are 1 label_names for 2 columns"):
+        bags.replace(label_names=["p"])
+
+
 @laws
-@given(layouts)
-def test_from_list_inverts_iteration(sizes):
-    bags = make_bags(sizes)
-    metadata = {field: getattr(bags, field) for field in FIELDS[1:]}
+@given(layouts, kinds)
+def test_from_list_inverts_iteration(sizes, kind):
+    bags = make_bags(sizes, kind)
+    metadata = {field: getattr(bags, field) for field in (*FIELDS[1:], "label_names")}
     assert as_list(Bags.from_list(list(bags), **metadata)) == as_list(bags)
 
 
@@ -387,11 +423,12 @@ def test_from_list_raises_input_error_for_too_few_names_and_another_error(bags):
         Bags.from_list(bags, names=["a"])
 
 
-def test_train_test_split_keeps_all_metadata_aligned():
-    bags = make_bags([2, 1, 3, 1, 2, 4, 1, 2])
+@for_every_kind_of_label
+def test_train_test_split_keeps_all_metadata_aligned(kind):
+    bags = make_bags([2, 1, 3, 1, 2, 4, 1, 2], kind)
     train, test, train_labels, test_labels = train_test_split(bags, bags.labels, test_size=3, random_state=5)
-    assert train.labels.tolist() == train_labels.tolist()
-    assert test.labels.tolist() == test_labels.tolist()
+    np.testing.assert_array_equal(train.labels, train_labels)
+    np.testing.assert_array_equal(test.labels, test_labels)
     whole = {part["names"]: part for part in as_list(bags)}
     assert all(whole[part["names"]] == part for part in as_list(train) + as_list(test))
     assert sorted([*train.names, *test.names]) == sorted(bags.names)

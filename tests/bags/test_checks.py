@@ -102,7 +102,7 @@ def test_is_missing_value_is_false_for_empty_and_false_values(value):
 def test_check_metadata_requires_one_value_per_bag(field):
     with pytest.raises(InputError, match=rf"{field} has shape \(3,\) for 2 bags; give one per bag, in the same order"):
         make_bags(**{field: np.arange(3)})
-    for value in (np.array(1), np.ones((2, 1)), np.ones((2, 3))):
+    for value in (np.array(1), np.ones((2, 0)), *([np.ones((2, 1)), np.ones((2, 3))] if field != "labels" else [])):
         with pytest.raises(InputError, match=rf"{field} has shape .* for 2 bags; give one per bag"):
             make_bags(**{field: value})
 
@@ -210,6 +210,56 @@ def test_get_column_kind_rejects_integers_beyond_int64(field, values):
 def test_get_column_kind_recognises_arrays_and_objects(values, kind):
     assert get_column_kind("labels", values) == kind
     assert make_bags(labels=values, groups=values).labels.tolist() == values.tolist()
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (np.ones((3, 2)), r"labels has shape \(3, 2\) for 2 bags; give one row per bag"),
+        (np.ones((2, 2, 1)), r"labels has shape \(2, 2, 1\) for 2 bags; give one per bag"),
+        (
+            [["a", "b"], ["a", "c"]],
+            "labels have 2 columns of <U1; several labels must be numbers or booleans, with NaN",
+        ),
+        (np.array([["a", None], ["a", 1]], dtype=object), "labels are objects of type int, str; give"),
+        (np.array([[True, 2], [None, 1]], dtype=object), "labels are objects of type bool, int; give"),
+        (np.ones((2, 2), dtype=complex), "labels are complex128; give"),
+        ([[0.0, 1.0], [np.nan, np.inf]], "the label of bag 'b' is inf in column 1; it must be finite, or NaN if it is"),
+        (np.array([[1, 0], [2**64 - 1, 0]], dtype=np.uint64), "labels contain integers beyond the range of int64"),
+    ],
+    ids=str,
+)
+def test_check_metadata_names_the_fault_of_several_labels(labels, message):
+    with pytest.raises(InputError, match=message):
+        make_bags(labels=labels, names=["a", "b"])
+
+
+def make_survival(time, event=(True, False), names=("time", "event")):
+    columns = np.asarray(time), np.asarray(event)
+    labels = np.empty(2, dtype=[(name, column.dtype) for name, column in zip(names, columns, strict=True)])
+    for name, column in zip(names, columns, strict=True):
+        labels[name] = column
+    return labels
+
+
+@pytest.mark.parametrize("time", [[1.0, 0.0], [1.0, -1.0], [1.0, np.nan], [1.0, np.inf]])
+def test_check_metadata_names_the_bag_whose_time_is_not_above_zero(time):
+    with pytest.raises(InputError, match=f"the time of bag 'b' is {time[1]}; it must be a finite number > 0"):
+        make_bags(labels=make_survival(time), names=["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("labels", "listed"),
+    [
+        (make_survival([1.0, 2.0], [1, 0]), r"time \(float64\), event \(int64\)"),
+        (make_survival(["1", "2"]), r"time \(<U1\), event \(bool\)"),
+        (make_survival([1.0, 2.0], names=("months", "event")), r"months \(float64\), event \(bool\)"),
+    ],
+    ids=str,
+)
+def test_check_metadata_lists_the_fields_of_labels_that_are_not_event_and_time(labels, listed):
+    with pytest.raises(InputError, match=f"labels have the fields {listed}; .* exactly event .* and time"):
+        make_bags(labels=labels)
 
 
 def test_check_names_rejects_bytes():

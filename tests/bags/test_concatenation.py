@@ -4,6 +4,7 @@ import pytest
 from bagwise.bags.bags import Bags
 from bagwise.bags.concatenation import concatenate_arrays
 from bagwise.errors import InputError
+from label_kinds import LABELS
 
 
 def test_concatenate_arrays_never_mixes_strings_and_numbers():
@@ -31,3 +32,23 @@ def test_concatenate_rejects_other_features_by_name():
     with pytest.raises(InputError, match="features of the first bags \\(missing: 'b'; unknown: 'c'\\)"):
         Bags.concatenate([first, other])
     assert Bags.concatenate([first, other.replace(feature_names=None)]).feature_names is None
+
+
+@pytest.mark.parametrize("first", LABELS)
+@pytest.mark.parametrize("second", LABELS)
+def test_concatenate_rejects_labels_of_other_columns_by_name(first, second):
+    one, other = (Bags.from_list([[[1.0]]] * 2, **LABELS[kind](2)) for kind in (first, second))
+    one_column = {"text", "numbers"}
+    if {first, second} == one_column:
+        with pytest.raises(InputError, match="cannot concatenate labels of different types: int, str"):
+            Bags.concatenate([one, other])
+    elif first == second:
+        joined = Bags.concatenate([one, other])
+        np.testing.assert_array_equal(joined.labels, np.concatenate([one.labels, other.labels]))
+        assert joined.label_names == one.label_names
+    else:
+        with pytest.raises(
+            InputError, match=r"cannot concatenate labels of different columns: '.* and '.*; give all bags"
+        ):
+            Bags.concatenate([one, other])
+    assert Bags.concatenate([one, other.replace(labels=None)]).label_names is None

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from bagwise.bags.bags import Bags
+from label_kinds import LABELS
 
 SCRIPT = "<script>alert('x')</script>"
 
@@ -31,6 +32,30 @@ def test_describe_in_line_lists_at_most_six_labels():
     text = repr(Bags.from_list([[[0.0]]] * 9, labels=np.arange(9)))
     assert "0: 1, 1: 1, 2: 1, 3: 1, 4: 1, 5: 1, … 9 values" in text
     assert "6: 1" not in text
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("unnamed columns", "labels 0: 0 to 9, 1: 1 to 10, 2: 2 to 11"),
+        ("named columns", "labels a: 1.5 to 3.5 (2 unknown), b, c: 0.5 to 6.5"),
+        ("boolean columns", "labels x: 3 of 4, y: 3 of 4"),
+        ("survival", "labels event: 2 of 4, time: 1.5 to 4.5"),
+    ],
+)
+def test_describe_in_line_and_in_html_summarise_labels_of_every_kind(kind, text):
+    bags = Bags.from_list([[[0.0]]] * 4, **LABELS[kind](4))
+    assert repr(bags).endswith(text)
+    assert text.removeprefix("labels ") in bags._repr_html_()
+    assert "0 bags" in repr(bags[[]])
+
+
+def test_describe_in_line_counts_known_labels_and_names_at_most_six():
+    labels = np.tile([[1.0], [np.nan]], 8)
+    labels[:, 1] = np.nan
+    text = repr(Bags.from_list([[[0.0]]] * 2, labels=labels))
+    assert "labels 0: 1 of 1 (1 unknown), 1: none (2 unknown), 2: 1 of 1" in text
+    assert text.endswith("5: 1 of 1 (1 unknown), … 8 labels")
 
 
 def test_describe_in_line_and_in_html_accept_an_empty_selection():

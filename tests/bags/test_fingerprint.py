@@ -1,10 +1,13 @@
 """Fingerprints of bags: equal for equal content."""
 
 import numpy as np
+import pytest
 
 from bagwise.bags import fingerprint
 from bagwise.bags.bags import Bags
 from bagwise.bags.fingerprint import MAX_HASHED_ROWS, compute_signatures, fingerprint_bags
+from bagwise.bags.folder import load_bags, save_bags
+from label_kinds import LABELS
 
 
 def test_fingerprint_bags_depends_on_the_content_and_not_on_where_it_is_stored(tmp_path):
@@ -29,6 +32,23 @@ def test_fingerprint_bags_uses_the_labels_that_are_given():
     bags = Bags.from_list([[[1.0]], [[2.0]]], labels=[0, 1])
     assert fingerprint_bags(bags, np.array([0, 1])) == fingerprint_bags(bags)
     assert fingerprint_bags(bags, np.array([1, 0])) != fingerprint_bags(bags)
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_fingerprint_bags_depends_on_every_label_and_not_on_where_it_is_stored(tmp_path, kind):
+    bags = Bags(np.arange(12.0).reshape(6, 2), np.array([0, 2, 6]), **LABELS[kind](2))
+    others = [bags.replace(labels=bags.labels[::-1]), bags.replace(labels=None)]
+    if bags.label_names is not None:
+        others.append(bags.replace(label_names=[f"{name}'" for name in bags.label_names]))
+        others.append(bags.replace(labels=np.nan_to_num(bags.labels) + 1e-12 * np.arange(bags.labels.shape[1])))
+    assert len({fingerprint_bags(each) for each in [bags, *others]}) == 1 + len(others) - (kind == "one column")
+    save_bags(bags, tmp_path / "bags")
+    assert fingerprint_bags(load_bags(tmp_path / "bags")) == fingerprint_bags(bags)
+
+
+def test_fingerprint_bags_of_one_label_per_bag_is_that_of_earlier_versions():
+    bags = Bags(np.arange(12.0).reshape(6, 2), [0, 2, 6], labels=[0, 1], names=["a", "b"], groups=[1, 2])
+    assert fingerprint_bags(bags) == "92b15709dda3c79d3f5cc518207676ce0a70a3bb0efdba9900b5795e31764976"
 
 
 def test_fingerprint_bags_reads_the_first_and_the_last_row_of_large_bags(monkeypatch):

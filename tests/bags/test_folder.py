@@ -16,97 +16,10 @@ from bagwise.io import atomic
 from bagwise.io.json_files import read_json
 from bagwise.io.manifest import find_damage
 from bagwise.io.open_folders import read_folder
+from label_kinds import LABELS
 from resealing import reseal
 
-
-def test_bag_writer_appends_bags_one_at_a_time(tmp_path):
-    generator = np.random.default_rng(0)
-    bags = [generator.normal(size=(size, 3)).astype(np.float32) for size in (2, 1, 5)]
-    with BagWriter(tmp_path / "bags", extractor="resnet50") as writer:
-        for number, bag in enumerate(bags):
-            writer.add(bag, name=f"bag {number}", label=number % 2, tile_size=256.0, positions=np.zeros((len(bag), 2)))
-    loaded = load_bags(tmp_path / "bags")
-    np.testing.assert_array_equal(loaded.instances, np.concatenate(bags))
-    assert loaded.sizes.tolist() == [2, 1, 5]
-    assert loaded.names.tolist() == ["bag 0", "bag 1", "bag 2"]
-    assert loaded.tile_sizes.tolist() == [256.0] * 3
-    assert loaded.extractor == "resnet50"
-
-
-def test_bag_writer_has_space_in_the_header_for_a_million_rows(tmp_path):
-    with BagWriter(tmp_path / "bags") as writer:
-        for _ in range(11):
-            writer.add(np.ones((100_000, 1), dtype=np.uint8))
-    assert load_bags(tmp_path / "bags").instances.shape == (1_100_000, 1)
-
-
-@pytest.mark.parametrize(
-    ("second", "message"),
-    [
-        ({"instances": np.zeros((0, 2)), "name": "b"}, "bag 'b' has no instances"),
-        (
-            {"instances": np.zeros((1, 3)), "name": "b"},
-            r"bag 'b' has instances of shape \(3,\), but the previous bags have \(2,\)",
-        ),
-        ({"instances": np.full((1, 2), np.nan), "name": "b"}, "bag 'b' has 2 values that are NaN"),
-        (
-            {"instances": np.zeros((1, 2)), "name": "b", "label": 1},
-            r"bag 'b' has \['label', 'name'\], but the previous bags have \['name'\]",
-        ),
-        ({"instances": np.zeros((1, 2)), "name": "b", "colour": 1}, "bags have no colour"),
-        (
-            {"instances": np.zeros((1, 2)), "name": "b", "positions": np.zeros((2, 2))},
-            r"bag 'b': positions has shape \(2, 2\) for 1 instance;",
-        ),
-        ({"instances": np.zeros((1, 2), dtype=complex), "name": "b"}, "bag 'b': instances are complex128; convert"),
-        ({"instances": np.zeros((1, 2), dtype=np.longdouble), "name": "b"}, "bag 'b': instances are .*; convert"),
-        ({"instances": np.zeros(2), "name": "b"}, r"bag 'b': instances have shape \(2,\)"),
-        ({"instances": np.zeros((1, 0)), "name": "b"}, r"bag 'b': .* no features"),
-        (
-            {"instances": np.zeros((1, 2)), "name": "b", "instance_labels": np.array(["yes"])},
-            "bag 'b': instance_labels are <U3; give numbers",
-        ),
-        ({"instances": np.zeros((1, 2)), "name": "b", "label": None}, "the label of bag 'b' is missing"),
-        ({"instances": np.zeros((1, 2)), "name": "b", "label": (1, 2)}, r"bag 'b': labels has shape \(1, 2\)"),
-        ({"instances": np.zeros((1, 2)), "name": None}, "bag 'None': the name of bag 0 is missing"),
-        ({"instances": np.zeros((1, 2)), "name": "a"}, "bag 'a' occurs more than once; names must be unique"),
-    ],
-)
-def test_bag_writer_rejects_an_invalid_bag_and_leaves_nothing_behind(tmp_path, second, message):
-    with pytest.raises(InputError, match=message), BagWriter(tmp_path / "bags") as writer:  # noqa: PT012
-        writer.add(np.zeros((2, 2)), name="a")
-        writer.add(**second)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_bag_writer_rejects_an_empty_folder(tmp_path):
-    with pytest.raises(InputError, match="no bags to write"), BagWriter(tmp_path / "bags"):
-        pass
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_bag_writer_rejects_instances_of_another_dtype(tmp_path):
-    with pytest.raises(InputError, match="'1' has dtype float64, but"), BagWriter(tmp_path / "bags") as writer:  # noqa: PT012
-        writer.add(np.zeros((2, 2), dtype=np.uint8))
-        writer.add(np.zeros((2, 2)))
-
-
-def test_bag_writer_rejects_labels_of_different_types_and_leaves_nothing_behind(tmp_path):
-    with pytest.raises(InputError, match="labels are objects of type int, str"), BagWriter(tmp_path / "b") as writer:  # noqa: PT012
-        writer.add(np.zeros((2, 2)), label=1)
-        writer.add(np.zeros((2, 2)), label="1")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_bag_writer_writes_native_byte_order(tmp_path):
-    with BagWriter(tmp_path / "bags") as writer:
-        writer.add(np.array([[1, 2]], dtype=">f4"), name=5, positions=np.array([[1, 2]], dtype=">i4"))
-    bags = load_bags(tmp_path / "bags")
-    assert bags.instances.dtype == np.dtype(np.float32)
-    assert (bags.instances.tolist(), bags.positions.tolist(), bags.names.tolist()) == ([[1, 2]], [[1, 2]], ["5"])
-
-
-OPTIONAL = ("labels", "names", "groups", "positions", "instance_labels", "tile_sizes", "extractor")
+OPTIONAL = ("labels", "names", "groups", "positions", "instance_labels", "tile_sizes", "extractor", "label_names")
 FIELDS = ("instances", "offsets", *OPTIONAL)
 
 
@@ -135,21 +48,41 @@ def make_bags(**changes):
         make_bags(labels=np.array([1, 2, 3], dtype=np.uint64)),
         make_bags(groups=np.array([2**63 - 1, -(2**63), 0], dtype=object)),
         make_bags(labels=np.array([1, 2.5, 3], dtype=object)),
+        *(make_bags(**make_labels(3)) for make_labels in LABELS.values()),
         make_bags(**dict.fromkeys(OPTIONAL)),
         Bags(np.zeros((3, 5, 5, 3), dtype=np.uint8), np.array([0, 3]), labels=np.array([7])),
     ],
-    ids=["all", "bool", "float", "object", "unsigned", "large", "mixed numbers", "bare", "images"],
+    ids=["all", "bool", "float", "object", "unsigned", "large", "mixed numbers", *LABELS, "bare", "images"],
 )
 def test_load_bags_returns_every_field_that_save_bags_wrote(tmp_path, bags):
     save_bags(bags, tmp_path / "bags")
     loaded = load_bags(tmp_path / "bags")
     for field in FIELDS:
         before, after = getattr(bags, field), getattr(loaded, field)
-        if before is None or isinstance(before, str):
+        if before is None or isinstance(before, str | tuple):
             assert after == before
         else:
             np.testing.assert_array_equal(before, after)
             assert before.dtype.kind in (after.dtype.kind, "O") or {before.dtype.kind, after.dtype.kind} == {"u", "i"}
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_save_bags_writes_one_column_per_label(tmp_path, kind):
+    bags = make_bags(**LABELS[kind](3))
+    save_bags(bags, tmp_path / "bags")
+    header, first = (tmp_path / "bags" / "bags.csv").read_text().splitlines()[:2]
+    expected = {
+        "text": ("label", "label 0"),
+        "numbers": ("label", "0"),
+        "unnamed columns": ("label 0,label 1,label 2", "0,1,2"),
+        "named columns": ("label a,label b\\, c", ",0.5"),
+        "boolean columns": ("label x,label y", "True,True"),
+        "one column": ("label only", "0.5"),
+        "survival": ("time,event", "1.5,True"),
+    }
+    columns, cells = expected[kind]
+    assert header == f"name,{columns},group,tile_size".replace("label b\\, c", '"label b, c"')
+    assert first == f"one,{cells},1,256"
 
 
 def test_read_empty_bags_returns_the_names_of_empty_bags(tmp_path):
@@ -241,6 +174,62 @@ def test_load_bags_rejects_forged_content_with_matching_hashes(tmp_path, forged)
     assert find_damage(folder) == []
     with pytest.raises(InputError, match=f"{folder}"):
         load_bags(folder)
+
+
+def replace_text(old, new):
+    return lambda path: path.write_text(path.read_text().replace(old, new))
+
+
+FORGED_LABELS = {
+    "a time below zero": ("survival", {}, replace_text("1.5", "-1.5")),
+    "an empty time": ("survival", {}, replace_text("1.5", "")),
+    "an event that is not a boolean": ("survival", {}, replace_text("True", "yes")),
+    "time as text": ("survival", {"time": "str"}, None),
+    "event as a number": ("survival", {"event": "float"}, replace_text("True", "1")),
+    "labels as text": ("named columns", {"label a": "str", "label b, c": "str"}, None),
+    "labels of two types": ("boolean columns", {"label x": "str"}, None),
+    "an infinite label": ("named columns", {}, replace_text("0.5", "inf")),
+    "a label that is no number": ("named columns", {}, replace_text("0.5", "x")),
+    "a boolean that is neither True nor False": ("boolean columns", {}, replace_text("True", "")),
+    "an empty integer": ("unnamed columns", {}, replace_text("0,1,2", "0,,2")),
+}
+
+
+@pytest.mark.parametrize("forged", FORGED_LABELS)
+def test_load_bags_rejects_forged_labels_with_matching_hashes(tmp_path, forged):
+    kind, kinds, forge = FORGED_LABELS[forged]
+    folder = tmp_path / "bags"
+    save_bags(make_bags(**LABELS[kind](3)), folder)
+    if forge is not None:
+        forge(folder / "bags.csv")
+    reseal(folder, columns=read_json(folder / "manifest.json")["columns"] | kinds)
+    with pytest.raises(InputError, match=f"{folder}"):
+        load_bags(folder)
+
+
+LABEL_ENTRIES = [
+    ("named columns", {"label_names": None}),
+    ("named columns", {"label_names": ["b, c", "a"]}),
+    ("named columns", {"label_names": ["a"]}),
+    ("named columns", {"label_names": "ab"}),
+    ("unnamed columns", {"label_names": ["a", "b", "c"]}),
+    ("survival", {"label_names": ["time", "event"]}),
+    ("text", {"label_names": ["a"]}),
+    ("survival", {"columns": {"name": "str", "time": "float", "label": "bool", "group": "int", "tile_size": "int"}}),
+    ("survival", {"columns": {"name": "str", "time": "float", "tile_size": "int", "group": "int", "event": "bool"}}),
+    (
+        "boolean columns",
+        {"columns": {"name": "str", "label x": "bool", "label": "bool", "group": "int", "tile_size": "int"}},
+    ),
+]
+
+
+@pytest.mark.parametrize(("kind", "entries"), LABEL_ENTRIES)
+def test_load_bags_rejects_columns_that_do_not_form_one_kind_of_labels(tmp_path, kind, entries):
+    save_bags(make_bags(**LABELS[kind](3)), tmp_path / "bags")
+    reseal(tmp_path / "bags", **entries)
+    with pytest.raises(InputError, match="restore"):
+        load_bags(tmp_path / "bags")
 
 
 MANIFEST_ENTRIES = [

@@ -190,3 +190,59 @@ def test_from_frame_rejects_what_is_not_a_frame_or_has_no_bag_column():
         Bags.from_frame({"id": [1], "x": [1.0]}, bag="id")
     with unchecked(), pytest.raises(InputError, match="bag='None' is not a column of the frame"):
         Bags.from_frame(make_frame(), bag=None)
+
+
+SEVERAL = {"a": [1, 0, 1, 1, 0, 1], "b": [0.5, None, 0.5, 2.0, None, 0.5]}
+SURVIVAL = {"months": [3, 12.5, 3, 40, 12.5, 3], "died": ["yes", "No", "yes", "yes", "No", "yes"]}
+
+
+def test_from_frame_reads_several_labels_and_missing_ones_as_nan():
+    bags = Bags.from_frame(make_frame(**SEVERAL), bag="id", label=["a", "b"])
+    np.testing.assert_array_equal(bags.labels, [[1, 0.5], [0, np.nan], [1, 2]])
+    assert bags.label_names == ("a", "b")
+    assert not {"a", "b"} & {*bags.feature_names}
+    objects = pd.DataFrame(make_frame(**SEVERAL)).astype({"b": object})
+    objects.loc[[1, 4], "b"] = None
+    found = Bags.from_frame(objects.convert_dtypes(), bag="id", label=["a", "b"])
+    np.testing.assert_array_equal(found.labels, bags.labels)
+    single = Bags.from_frame(make_frame(a=SEVERAL["a"]), bag="id", label=["a"])
+    assert (single.labels.tolist(), single.label_names) == ([[1], [0], [1]], ("a",))
+
+
+@pytest.mark.parametrize("event", [SURVIVAL["died"], [1, 0, 1, 1, 0, 1], [1.0, 0.0, 1.0, 1.0, 0.0, 1.0],
+                                   [True, False, True, True, False, True]])  # fmt: skip
+def test_from_frame_reads_time_and_event_or_censorship(event):
+    frame = make_frame(**{**SURVIVAL, "died": event}).drop(columns="y")
+    bags = Bags.from_frame(frame, bag="id", time="months", event="died")
+    assert bags.labels.tolist() == [(True, 3.0), (False, 12.5), (True, 40.0)]
+    assert not {"months", "died"} & {*bags.feature_names}
+    censored = Bags.from_frame(frame, bag="id", time="months", censorship="died")
+    assert censored.labels["event"].tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize(
+    ("columns", "options", "message"),
+    [
+        (SEVERAL, {"label": ["a", "z"]}, "label='z' is not a column of the frame"),
+        (SEVERAL, {"label": ["a", "a"]}, r"label=\['a', 'a'\] must name different columns"),
+        (SEVERAL, {"label": []}, r"label=\[\] must name different columns, at least one"),
+        ({"a": ["x"] * 6}, {"label": ["a", "y"]}, "column 'a' is not numeric: row 0 has 'x'"),
+        ({"a": [1, 0, 2, 1, 0, 1]}, {"label": ["a", "y"]}, "column 'a' differs within bag 'b' .row 2 has "),
+        ({"a": [1, 0, None, 1, 0, 1]}, {"label": ["a", "y"]}, "column 'a' differs within bag 'b' .row 2 has "),
+        (SURVIVAL, {"time": "months"}, "time=months: name one of event=NAME .* and censorship=NAME .1 − event."),
+        (SURVIVAL, {"event": "died"}, "event=died needs the column of the time; name it with time=NAME"),
+        (SURVIVAL, {"time": "months", "event": "died", "label": "y"}, "leave out time=months, event=died"),
+        (SURVIVAL, {"time": "months", "event": "died", "censorship": "y"}, "keep only one of event=NAME"),
+        (
+            {"months": [3] * 6},
+            {"time": "months", "event": "key"},
+            "column 'key', row 2: .* is not 0 or 1, true or false, yes or no",
+        ),
+        ({**SURVIVAL, "months": [0] * 6}, {"time": "months", "event": "died"}, "the time of bag 'b' is 0.0; it must"),
+        ({**SURVIVAL, "months": [None] * 6}, {"time": "months", "event": "died"}, "column 'months' is empty in row 0"),
+        ({**SURVIVAL, "died": [None] * 6}, {"time": "months", "event": "died"}, "column 'died' is empty in row 0"),
+    ],
+)
+def test_from_frame_names_the_fault_of_several_labels_and_of_survival(columns, options, message):
+    with pytest.raises(InputError, match=message):
+        Bags.from_frame(make_frame(**columns), bag="id", **options)

@@ -25,11 +25,12 @@ __all__ = [
 ]
 
 from .arrays import compute_offsets
+from .bag_writer import KIND, BagWriter
 from .bags import Bags
 from .checks import name_bag
 from .feature_names import align_features
 from .fingerprint import compute_signatures, fingerprint_bags
-from .folder import KIND, BagWriter, load_bags, read_empty_bags, save_bags
+from .folder import load_bags, read_empty_bags, save_bags
 from .frames import COMMON_COLUMNS, list_candidates, names_an_instance
 from .row_views import RowView
 from .split_files import ENDINGS, FEATURES, IMAGES, SLIDES, read_split_file, strip_slide_name

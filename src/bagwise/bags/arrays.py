@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from bagwise.bags.checks import PER_BAG, PER_INSTANCE, check_names, check_sizes, name_bag
+from bagwise.bags.labels import convert_labels
 from bagwise.errors import InputError
 
 ARRAYS = ("instances", "offsets", *PER_BAG, *PER_INSTANCE)
@@ -44,6 +45,8 @@ def convert_fields(values: dict[str, Any]) -> dict[str, Any]:
 def convert_metadata(fields: dict[str, Any]) -> dict[str, np.ndarray]:
     """Return the fields that are not None as arrays, with names as strings."""
     arrays = {name: as_array(name, value) for name, value in fields.items() if value is not None}
+    if "labels" in arrays:
+        arrays["labels"] = convert_labels(arrays["labels"])
     return {**arrays, "names": check_names(arrays["names"])} if "names" in arrays else arrays
 
 

@@ -27,19 +27,22 @@ from bagwise.bags.concatenation import concatenate_fields
 from bagwise.bags.description import describe_in_html, describe_in_line
 from bagwise.bags.feature_names import FeatureNames, check_feature_names
 from bagwise.bags.frames import arrays_from_frame
+from bagwise.bags.labels import LabelNames, check_label_names, count_columns
 from bagwise.bags.rows import VIEWED, BagRows, resolve_rows
 from bagwise.errors import InputError
 
-OF_FEATURES = ("extractor", "feature_names")  # fields that are the same for all bags
-FIELDS = ("instances", "offsets", *PER_BAG, *PER_INSTANCE, *OF_FEATURES)
-NO_METADATA = dict.fromkeys((*PER_BAG, *OF_FEATURES))
+OF_FEATURES = ("extractor", "feature_names")
+SHARED = (*OF_FEATURES, "label_names")  # fields that are the same for all bags
+FIELDS = ("instances", "offsets", *PER_BAG, *PER_INSTANCE, *SHARED)
+NO_METADATA = dict.fromkeys((*PER_BAG, *SHARED))
 
 
 class Bags(BagRows):
     """Packed bags of instances, with optional labels and other metadata.
 
     Arrays are not copied: if the caller modifies them later, the bags change too. Labels and groups are strings,
-    integers, floats or booleans, all of one type.
+    integers, floats or booleans, all of one type. A bag may also have several labels, which are numbers or booleans
+    (NaN if unknown), or the labels of survival: the fields ``event`` (bool) and ``time`` (float above 0).
 
     Parameters
     ----------
@@ -47,8 +50,8 @@ class Bags(BagRows):
         Instances of all bags: vectors, or images of shape (height, width) or (height, width, channels).
     offsets : numpy.ndarray of shape (n_bags + 1,)
         First row of each bag, and the number of instances.
-    labels : numpy.ndarray of shape (n_bags,) or None, default=None
-        Label of each bag.
+    labels : numpy.ndarray of shape (n_bags,) or (n_bags, k), or None, default=None
+        Label of each bag, or several; a structured array with the fields event and time for survival.
     names : numpy.ndarray of shape (n_bags,) or None, default=None
         Unique name of each bag.
     groups : numpy.ndarray of shape (n_bags,) or None, default=None
@@ -63,6 +66,8 @@ class Bags(BagRows):
         Name of the feature extractor, such as "resnet50"; a trained model rejects features of another extractor.
     feature_names : sequence of str or None, default=None
         Name of each feature. A trained model finds its features by name, in any order, and rejects other features.
+    label_names : sequence of str or None, default=None
+        Name of each column of labels of shape (n_bags, k).
 
     Raises
     ------
@@ -84,6 +89,7 @@ class Bags(BagRows):
     tile_sizes: np.ndarray | None
     extractor: str | None
     feature_names: FeatureNames | None
+    label_names: LabelNames | None
 
     def __init__(
         self,
@@ -97,6 +103,7 @@ class Bags(BagRows):
         tile_sizes: Any = None,
         extractor: str | None = None,
         feature_names: Sequence[str] | None = None,
+        label_names: Sequence[str] | None = None,
     ) -> None:
         per_bag = {"labels": labels, "names": names, "groups": groups, "tile_sizes": tile_sizes}
         per_instance = {"positions": positions, "instance_labels": instance_labels}
@@ -105,12 +112,14 @@ class Bags(BagRows):
         check_layout(instances, offsets, metadata.get("names"))
         check_metadata(metadata, offsets, metadata.get("names"))
         check_finite(instances, offsets, metadata.get("names"))
-        of_features = {"extractor": extractor, "feature_names": check_feature_names(feature_names, instances.shape[1:])}
-        self._set(offsets.astype(np.int64), {"instances": instances, **metadata, **of_features})
+        feature_names = check_feature_names(feature_names, instances.shape[1:])
+        label_names = check_label_names(label_names, metadata.get("labels"))
+        shared = {"extractor": extractor, "feature_names": feature_names, "label_names": label_names}
+        self._set(offsets.astype(np.int64), {"instances": instances, **metadata, **shared})
 
     def _set(self, offsets: np.ndarray, fields: dict[str, Any]) -> None:
         self._set_rows(offsets, {name: fields[name] for name in VIEWED if name in fields})
-        self.__dict__.update(NO_METADATA, **{name: fields[name] for name in OF_FEATURES if name in fields})
+        self.__dict__.update(NO_METADATA, **{name: fields[name] for name in SHARED if name in fields})
         self.__dict__.update({name: as_read_only(fields[name]) for name in PER_BAG if name in fields})
 
     @classmethod
@@ -137,14 +146,10 @@ class Bags(BagRows):
         ----------
         bags : iterable of array-like of shape (n_instances, ...)
             Instances of each bag.
-        labels : array-like of shape (n_bags,) or None, default=None
-            Label of each bag.
+        labels : array-like of shape (n_bags,) or (n_bags, k), or None, default=None
+            Label of each bag, or several.
         **metadata : array-like, str or None
             Other fields of ``Bags``.
-
-        Returns
-        -------
-        Bags
 
         Examples
         --------
@@ -156,7 +161,15 @@ class Bags(BagRows):
 
     @classmethod
     def from_frame(
-        cls, frame: Any, bag: str, label: str | None = None, group: str | None = None, instance_label: str | None = None
+        cls,
+        frame: Any,
+        bag: str,
+        label: str | Sequence[str] | None = None,
+        group: str | None = None,
+        instance_label: str | None = None,
+        time: str | None = None,
+        event: str | None = None,
+        censorship: str | None = None,
     ) -> "Bags":
         """Pack a data frame with one row per instance; all columns without another role are features.
 
@@ -168,18 +181,16 @@ class Bags(BagRows):
             Data frame of pandas, polars or another library.
         bag : str
             Name of the column with the name of the bag.
-        label : str or None, default=None
+        label : str, sequence of str or None, default=None
             Name of the column with the label of the bag, which must be the same in all of its rows; None looks for
-            ``label``, ``y``, ``target`` or ``class``. A frame may have no labels.
+            ``label``, ``y``, ``target`` or ``class``. A sequence names several numeric labels, unknown if missing.
         group : str or None, default=None
             Name of the column with the group of the bag, which must be the same in all of its rows; None looks for
             ``group``, ``case_id``, ``patient`` …
         instance_label : str or None, default=None
             Name of the column with the label of the instance; None looks for ``instance_label``.
-
-        Returns
-        -------
-        Bags
+        time, event, censorship : str or None, default=None
+            Names of the columns of survival labels: the time, and either the event or the censorship (1 − event).
 
         Examples
         --------
@@ -189,7 +200,7 @@ class Bags(BagRows):
         >>> bags.names, bags.feature_names
         (array(['a', 'b'], dtype='<U1'), ('x',))
         """
-        return cls(**arrays_from_frame(frame, bag, label, group, instance_label))
+        return cls(**arrays_from_frame(frame, bag, label, group, instance_label, time, event, censorship))
 
     @classmethod
     def concatenate(cls, parts: Sequence["Bags"]) -> "Bags":
@@ -200,7 +211,7 @@ class Bags(BagRows):
         Parameters
         ----------
         parts : sequence of Bags
-            Bags to concatenate, at least one; all must have the same instance shape and extractor.
+            Bags to concatenate, at least one; all must have the same instance shape, extractor and label columns.
 
         Returns
         -------
@@ -291,6 +302,8 @@ class Bags(BagRows):
     def replace(self, **fields: Any) -> "Bags":
         """Return the bags with some fields replaced; the new values are checked, and other fields are not copied.
 
+        Label names are kept if new labels have as many columns.
+
         Parameters
         ----------
         **fields : array-like, str or None
@@ -298,11 +311,14 @@ class Bags(BagRows):
         """
         if unknown := fields.keys() - set(FIELDS):
             raise TypeError(f"Bags have no field {', '.join(sorted(unknown))}; they have {', '.join(FIELDS)}")
+        fields = convert_fields(fields)
+        if "labels" in fields and count_columns(fields["labels"]) != count_columns(self.labels):
+            fields.setdefault("label_names", None)
         if "offsets" in fields:
-            return Bags(**self._get_fields(FIELDS) | convert_fields(fields))
+            return Bags(**self._get_fields(FIELDS) | fields)
         if fields.get("instances", ()) is None:
             raise InputError("instances cannot be removed; give an array of shape (n_instances, …)")
-        of_features = {name: fields.pop(name, getattr(self, name)) for name in OF_FEATURES}
+        shared = {name: fields.pop(name, getattr(self, name)) for name in SHARED}
         changed = convert_metadata(fields)
         kept = self._get_fields(PER_BAG) | self._rows
         merged = {**{name: kept[name] for name in kept if name not in fields}, **changed}
@@ -310,8 +326,9 @@ class Bags(BagRows):
             check_layout(changed["instances"], self.offsets, merged.get("names"))
             check_finite(changed["instances"], self.offsets, merged.get("names"))
         check_metadata(changed, self.offsets, merged.get("names"))
-        of_features["feature_names"] = check_feature_names(of_features["feature_names"], merged["instances"].shape[1:])
-        return Bags.trusted(self.offsets, **merged, **of_features)
+        shared["feature_names"] = check_feature_names(shared["feature_names"], merged["instances"].shape[1:])
+        shared["label_names"] = check_label_names(shared["label_names"], merged.get("labels"))
+        return Bags.trusted(self.offsets, **merged, **shared)
 
     def load(self) -> "Bags":
         """Return the bags with all rows in memory, and none in a file.
@@ -322,7 +339,7 @@ class Bags(BagRows):
             Equal bags, whose rows are packed in new arrays.
         """
         rows = {name: np.array(view.read()) for name, view in self._rows.items()}
-        return Bags.trusted(self.offsets, **rows, **self._get_fields((*PER_BAG, *OF_FEATURES)))
+        return Bags.trusted(self.offsets, **rows, **self._get_fields((*PER_BAG, *SHARED)))
 
     def __repr__(self) -> str:
         return describe_in_line(self)

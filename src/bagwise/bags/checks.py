@@ -1,6 +1,7 @@
 """Validation of ``Bags``, once, when they are created; each error message names the bag and a fix."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ COLUMN_KINDS: dict[str, tuple[str, Any]] = {  # kind codes of NumPy, and types o
     "float": ("f", int | float | np.integer | np.floating),
 }
 INT64_LIMIT = 1 << 63
+SURVIVAL_TYPE = np.dtype([("event", np.bool_), ("time", np.float64)])  # of labels
 
 
 # Instances and offsets
@@ -92,7 +94,7 @@ def check_metadata(fields: dict[str, Any], offsets: np.ndarray, names: Any) -> N
                 _check_shape(field, fields[field], count, unit)
     for field in ("labels", "groups"):
         if field in fields:
-            _check_values(field, fields[field], names)
+            _find_check(field, fields[field])(field, fields[field], names)
     for field in ("tile_sizes", *PER_INSTANCE):
         if field in fields:
             _check_numbers(field, fields[field])
@@ -139,6 +141,8 @@ def is_missing_value(value: Any) -> bool:
 
 def _check_shape(field: str, values: np.ndarray, count: int, unit: str) -> None:
     expected, value = ((count, 2), "one x, y pair") if field == "positions" else ((count,), "one")
+    if field == "labels" and values.ndim == 2 and values.shape[1] > 0 and values.dtype.names is None:
+        expected, value = (count, values.shape[1]), "one row"
     if values.shape != expected:
         raise InputError(
             f"{field} has shape {values.shape} for {count} {unit}{'s' * (count != 1)}; give {value} per {unit}, in the "
@@ -151,6 +155,45 @@ def _check_values(field: str, values: np.ndarray, names: Any) -> None:
     if get_column_kind(field, values) == "float" and not np.isfinite(numbers := values.astype(float)).all():
         bad = int(np.argmax(~np.isfinite(numbers)))
         raise InputError(f"the {field.removesuffix('s')} of {name_bag(names, bad)} is {values[bad]}; it must be finite")
+
+
+def _find_check(field: str, values: np.ndarray) -> Callable[[str, np.ndarray, Any], None]:
+    """Return the check of values: labels may have several columns, or a time and an event."""
+    if field == "labels" and values.dtype.names is not None:
+        return _check_survival
+    return _check_columns if field == "labels" and values.ndim == 2 else _check_values
+
+
+def _check_columns(field: str, values: np.ndarray, names: Any) -> None:
+    """Check several labels per bag: numbers or booleans; NaN is an unknown label."""
+    if values.size and get_column_kind(field, values.ravel()) == "str":
+        raise InputError(
+            f"{field} have {values.shape[1]} columns of {describe_dtype(values)}; several labels must be numbers or "
+            "booleans, with NaN for an unknown one: encode them as numbers, or keep one column"
+        )
+    if values.dtype.kind == "f" and (infinite := np.isinf(values)).any():
+        bag, column = np.argwhere(infinite)[0]
+        raise InputError(
+            f"the label of {name_bag(names, int(bag))} is {values[bag, column]} in column {column}; it must be finite, "
+            "or NaN if it is unknown"
+        )
+
+
+def _check_survival(field: str, values: np.ndarray, names: Any) -> None:
+    """Check the event and the time of each bag."""
+    found = {name: str(values.dtype[name]) for name in values.dtype.names or ()}
+    if values.dtype != SURVIVAL_TYPE:
+        listed = ", ".join(f"{name} ({dtype})" for name, dtype in found.items())
+        raise InputError(
+            f"{field} have the fields {listed}; a structured array must have exactly event (bool, true if the event "
+            "happened) and time (float)"
+        )
+    bad = np.flatnonzero(~(np.isfinite(values["time"]) & (values["time"] > 0)))
+    if len(bad):
+        raise InputError(
+            f"the time of {name_bag(names, int(bad[0]))} is {values['time'][bad[0]]}; it must be a finite number > 0: "
+            "correct it, or drop the bag"
+        )
 
 
 def _check_numbers(field: str, values: np.ndarray) -> None:

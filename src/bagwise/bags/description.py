@@ -37,7 +37,7 @@ def _describe_size(bags: Any) -> str:
 def _list_metadata(bags: Any) -> dict[str, str]:
     metadata = {}
     if bags.labels is not None:
-        metadata["labels"] = _count_values(bags.labels)
+        metadata["labels"] = _describe_labels(bags.labels, bags.label_names)
     if bags.groups is not None:
         metadata["groups"] = str(len(np.unique(bags.groups)))
     if bags.instance_labels is not None:
@@ -52,6 +52,29 @@ def _list_metadata(bags: Any) -> dict[str, str]:
     if bags.extractor is not None:
         metadata["extractor"] = bags.extractor
     return metadata
+
+
+def _describe_labels(labels: np.ndarray, label_names: Any) -> str:
+    """Count the values of one label; describe each of several labels, and the event and the time."""
+    if labels.dtype.names is not None:
+        return ", ".join(f"{name}: {_describe_column(labels[name])}" for name in labels.dtype.names)
+    if labels.ndim == 1:
+        return _count_values(labels)
+    names = [str(name) for name in (range(labels.shape[1]) if label_names is None else label_names)]
+    columns = [f"{name}: {_describe_column(labels[:, k])}" for k, name in enumerate(names[:MAX_VALUES])]
+    return ", ".join(columns) + (f", … {len(names)} labels" if len(names) > MAX_VALUES else "")
+
+
+def _describe_column(values: np.ndarray) -> str:
+    """Return how many values are 1 if all are 0 or 1, and the range of other numbers."""
+    known = values if values.dtype.kind == "b" else values[~np.isnan(values)]
+    if len(known) == 0:
+        text = "none"
+    elif np.isin(known, (0, 1)).all():
+        text = f"{np.count_nonzero(known)} of {len(known)}"
+    else:
+        text = f"{known.min():g} to {known.max():g}"
+    return text + (f" ({len(values) - len(known)} unknown)" if len(known) < len(values) else "")
 
 
 def _count_values(values: np.ndarray) -> str:

@@ -4,6 +4,7 @@ A fingerprint ties a checkpoint to its data. A signature of each bag recognises 
 """
 
 import hashlib
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +25,7 @@ def fingerprint_bags(bags: Bags, labels: np.ndarray | None = None) -> str:
     ----------
     bags : Bags
         Bags to hash.
-    labels : numpy.ndarray of shape (n_bags,) or None, default=None
+    labels : numpy.ndarray of shape (n_bags,) or (n_bags, k), or None, default=None
         Labels to use instead of ``bags.labels``; None uses ``bags.labels``.
 
     Returns
@@ -43,7 +44,10 @@ def fingerprint_bags(bags: Bags, labels: np.ndarray | None = None) -> str:
     if bags.feature_names is not None:
         digest.update("\0".join(bags.feature_names).encode())
     digest.update(bags.offsets.tobytes())
-    for value in (bags.labels if labels is None else labels, bags.names, bags.groups):
+    labels = bags.labels if labels is None else labels
+    if bags.label_names is not None:
+        digest.update("\0".join(bags.label_names).encode())
+    for value in (_list_rows(labels), bags.names, bags.groups):
         digest.update(b"-" if value is None else "\0".join(map(str, value)).encode())
     if bags.nbytes > MAX_BYTES:
         sampled = np.linspace(0, len(view) - 1, N_SAMPLED_ROWS).astype(int)
@@ -52,6 +56,11 @@ def fingerprint_bags(bags: Bags, labels: np.ndarray | None = None) -> str:
     for rows in bags.iterate_blocks(max(1, BLOCK_BYTES * len(view) // max(bags.nbytes, 1))):
         digest.update(np.ascontiguousarray(rows).data)
     return digest.hexdigest()
+
+
+def _list_rows(labels: np.ndarray | None) -> Any:
+    """Return several labels per bag, or times and events, as Python values, whose text has all digits."""
+    return labels if labels is None or (labels.ndim == 1 and labels.dtype.names is None) else labels.tolist()
 
 
 def compute_signatures(bags: Bags) -> np.ndarray:

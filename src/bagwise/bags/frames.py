@@ -1,13 +1,23 @@
 """Conversion of a data frame with one row per instance to the arrays of ``Bags``; common names of columns."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from bagwise.arguments import canonicalize_name
 from bagwise.bags.checks import is_missing_value
+from bagwise.bags.labels import (
+    CENSORSHIP,
+    EVENT,
+    LABEL,
+    PREFIX,
+    TIME,
+    choose_label_columns,
+    make_survival_labels,
+    parse_event,
+)
 from bagwise.errors import InputError
 
 MAX_LISTED_COLUMNS = 20  # in an error message
@@ -18,15 +28,25 @@ COMMON_COLUMNS = {
     "group": ("group", "group id", "case id", "patient id", "patient"),
     "instance_label": ("instance label",),
 }
+Reader = Callable[[Any, str], np.ndarray]  # frame, column → values
+
 INSTANCE_COLUMNS = ("", "instance", "instance id", "instance name", "conformation", "conformation name")
 
 
 def arrays_from_frame(
-    frame: Any, bag: str, label: str | None, group: str | None, instance_label: str | None
+    frame: Any,
+    bag: str,
+    label: str | Sequence[str] | None,
+    group: str | None,
+    instance_label: str | None,
+    time: str | None = None,
+    event: str | None = None,
+    censorship: str | None = None,
 ) -> dict[str, Any]:
     """Return the fields of ``Bags`` for a frame of pandas, polars or another library with ``frame[column]``."""
-    roles = _find_roles(frame, {"bag": bag, "label": label, "group": group, "instance_label": instance_label})
-    label, group, instance_label = roles["label"], roles["group"], roles["instance_label"]
+    label_columns: dict[str, str | None] = {**choose_label_columns(label, time, event, censorship)} or {LABEL: None}
+    roles = _find_roles(frame, {"bag": bag, "group": group, "instance_label": instance_label, **label_columns})
+    group, instance_label = roles["group"], roles["instance_label"]
     features = _find_features(frame, roles)
     if len(frame) == 0:
         raise InputError("the frame has no rows; pass one row per instance")
@@ -36,11 +56,13 @@ def arrays_from_frame(
     first_rows = np.sort(first)
     instances = np.stack([_read_numbers(frame, column) for column in features], axis=1)[order]
 
-    def read_per_bag(column: str | None) -> np.ndarray | None:
+    def read_per_bag(column: str | None, read: Reader | None = None) -> np.ndarray | None:
         if column is None:
             return None
-        values = _read_complete(frame, column)
+        values = (read or _read_complete)(frame, column)
         differs = values != values[first][owners]
+        if values.dtype.kind == "f":
+            differs &= ~(np.isnan(values) & np.isnan(values[first][owners]))
         if differs.any():
             row = int(np.argmax(differs))
             raise InputError(
@@ -49,13 +71,25 @@ def arrays_from_frame(
             )
         return values[first_rows]
 
+    several = [role for role in roles if role.startswith(PREFIX)]
+    labels: np.ndarray | None
+    if several:
+        columns = [read_per_bag(roles[role], _read_label_numbers) for role in several]
+        labels = np.stack(columns, axis=1)  # type: ignore[arg-type]
+    elif TIME in roles:
+        event_role = EVENT if EVENT in roles else CENSORSHIP
+        is_one = read_per_bag(roles[event_role], _read_events)
+        labels = make_survival_labels(read_per_bag(roles[TIME], _read_all_numbers), is_one == (event_role == EVENT))
+    else:
+        labels = read_per_bag(roles[LABEL])
     return {
         "instances": instances,
         "offsets": np.concatenate([[0], np.cumsum(np.bincount(places[owners]))]),
-        "labels": read_per_bag(label),
+        "labels": labels,
+        "label_names": [role.removeprefix(PREFIX) for role in several] or None,
         "groups": read_per_bag(group),
         "names": names[np.argsort(first)],
-        "instance_labels": None if instance_label is None else _read_instance_labels(frame, instance_label)[order],
+        "instance_labels": None if instance_label is None else _read_all_numbers(frame, instance_label)[order],
         "feature_names": [str(column) for column in features],
     }
 
@@ -68,7 +102,7 @@ def _find_roles(frame: Any, given: dict[str, str | None]) -> dict[str, str | Non
     for role, column in given.items():
         if column not in columns and (role == "bag" or column is not None):
             listed = ", ".join(map(str, columns[:MAX_LISTED_COLUMNS]))
-            raise InputError(f"{role}='{column}' is not a column of the frame; it has: {listed}")
+            raise InputError(f"{role.split()[0]}='{column}' is not a column of the frame; it has: {listed}")
     repeated = [column for column, count in Counter(columns).items() if count > 1]
     if repeated:
         raise InputError(f"the frame has more than one column '{repeated[0]}'; rename or drop all but one")
@@ -118,13 +152,34 @@ def _read_bag_names(frame: Any, bag: str) -> np.ndarray:
     return names
 
 
-def _read_instance_labels(frame: Any, column: str) -> np.ndarray:
-    _read_complete(frame, column)
-    return _read_numbers(frame, column)
+def _read_all_numbers(frame: Any, column: str) -> np.ndarray:
+    return _convert_numbers(column, _read_complete(frame, column))
+
+
+def _read_label_numbers(frame: Any, column: str) -> np.ndarray:
+    """Return one of several labels as numbers; missing values become NaN."""
+    values = np.asarray(frame[column])
+    if values.dtype.kind != "O":
+        return _convert_numbers(column, values)
+    known = [np.nan if is_missing_value(value) else value for value in values]
+    return _convert_numbers(column, np.fromiter(known, dtype=object))
+
+
+def _read_events(frame: Any, column: str) -> np.ndarray:
+    values, events = _read_complete(frame, column), []
+    for row, value in enumerate(values):
+        try:
+            events.append(parse_event(value))
+        except ValueError as error:
+            raise InputError(f"column '{column}', row {row}: {error}; encode the column as 0 and 1") from None
+    return np.array(events)
 
 
 def _read_numbers(frame: Any, column: str) -> np.ndarray:
-    values = np.asarray(frame[column])
+    return _convert_numbers(column, np.asarray(frame[column]))
+
+
+def _convert_numbers(column: str, values: np.ndarray) -> np.ndarray:
     if values.dtype.kind in "fuib":
         return values
     for row, value in enumerate(values):
