@@ -77,4 +77,4 @@ def test_parse_event_accepts_the_usual_spellings():
 
 def test_choose_label_columns_shows_options_in_the_form_of_the_caller():
     with pytest.raises(InputError, match="--data-option time=months: name one of --data-option event=NAME"):
-        choose_label_columns(None, "months", None, None, "--data-option {}={}")
+        choose_label_columns(None, "months", None, None, "--data-option {}={}".format)

@@ -136,3 +136,32 @@ def test_resolve_data_path_rejects_paths_that_are_not_utf_8(tmp_path):
         pytest.skip("this file system accepts valid UTF-8 only")
     with pytest.raises(InputError, match="not valid UTF-8"):
         resolve_data_path(str(path), {})
+
+
+@pytest.mark.parametrize(
+    ("label", "names"),
+    [
+        ("a,b", ("a", "b")),
+        ("b , a", ("b", "a")),
+        (["a", "c,d"], ("a", "c,d")),
+        (["c,d"], None),
+        ("a", None),
+        (["a"], None),
+    ],
+    ids=str,
+)
+def test_open_source_separates_labels_by_commas_and_takes_names_with_commas_in_a_list(tmp_path, label, names):
+    path = tmp_path / "table.csv"
+    path.write_text('bag,a,b,"c,d",x\nm,1,0,0,0.5\nn,0,1,1,1.5\n')
+    bags = open_source(str(path), label=label).training
+    assert bags.label_names == names
+    assert bags.labels.ndim == (1 if names is None else 2)
+
+
+def test_open_source_reads_time_and_event(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("bag,months,died,x\nm,1,0,0.5\nn,2.5,1,1.5\n")
+    bags = open_source(str(path), time="months", event="died").training
+    assert bags.labels.tolist() == [(False, 1.0), (True, 2.5)]
+    with pytest.raises(InputError, match="is either one or several columns or a time and an event; leave out"):
+        open_source(str(path), label="died", time="months", event="died")

@@ -12,7 +12,7 @@ import numpy as np
 
 from bagwise.bags.bags import Bags
 from bagwise.bags.checks import get_column_kind
-from bagwise.bags.labels import EVENT, LABEL, PREFIX, TIME, LabelNames, make_survival_labels, split_labels
+from bagwise.bags.labels import EVENT, LABEL, LABEL_PREFIX, TIME, LabelNames, make_survival_labels, split_labels
 from bagwise.errors import InputError
 
 COLUMNS = {"names": "name", "labels": "label", "groups": "group", "tile_sizes": "tile_size"}
@@ -24,7 +24,7 @@ def write_bag_table(path: Path, columns: dict[str, list[Any]]) -> dict[str, str]
     if len(set(names)) < len(names):
         repeated = Counter(names).most_common(1)[0][0]
         raise InputError(f"bag '{repeated}' occurs more than once; names must be unique")
-    labels = {column: values for column, values in columns.items() if column.startswith(PREFIX)}
+    labels = {column: values for column, values in columns.items() if column.startswith(LABEL_PREFIX)}
     with path.open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream)
         writer.writerow(columns)
@@ -70,7 +70,7 @@ def read_bag_table(
 
 def _join_labels(columns: dict[str, np.ndarray], label_names: LabelNames | None) -> np.ndarray | None:
     """Remove the columns of several labels, or of the time and the event, and return them as labels."""
-    several = {column: columns.pop(column) for column in [*columns] if column.startswith(PREFIX)}
+    several = {column: columns.pop(column) for column in [*columns] if column.startswith(LABEL_PREFIX)}
     forms = [bool(several), TIME in columns, LABEL in columns]
     if sum(forms) > 1 or (label_names is not None and not several) or (EVENT in columns) != (TIME in columns):
         raise InputError(f"the columns {', '.join([*columns, *several])} do not form one kind of labels")
@@ -93,6 +93,6 @@ def _parse_column(values: tuple[str, ...], kind: str, column: str) -> np.ndarray
         if unknown := {*values} - {"True", "False"}:
             raise InputError(f"column '{column}' of bags.csv contains {min(unknown)!r}, not True or False")
         return np.array([value == "True" for value in values])
-    if kind == "float" and column.startswith(PREFIX):
+    if kind == "float" and column.startswith(LABEL_PREFIX):
         values = tuple(value or "nan" for value in values)
     return np.array(values, dtype={"int": np.int64, "float": np.float64, "str": str}[kind])

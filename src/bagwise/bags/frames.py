@@ -12,7 +12,7 @@ from bagwise.bags.labels import (
     CENSORSHIP,
     EVENT,
     LABEL,
-    PREFIX,
+    LABEL_PREFIX,
     TIME,
     choose_label_columns,
     make_survival_labels,
@@ -71,7 +71,7 @@ def arrays_from_frame(
             )
         return values[first_rows]
 
-    several = [role for role in roles if role.startswith(PREFIX)]
+    several = [role for role in roles if role.startswith(LABEL_PREFIX)]
     labels: np.ndarray | None
     if several:
         columns = [read_per_bag(roles[role], _read_label_numbers) for role in several]
@@ -86,7 +86,7 @@ def arrays_from_frame(
         "instances": instances,
         "offsets": np.concatenate([[0], np.cumsum(np.bincount(places[owners]))]),
         "labels": labels,
-        "label_names": [role.removeprefix(PREFIX) for role in several] or None,
+        "label_names": [role.removeprefix(LABEL_PREFIX) for role in several] or None,
         "groups": read_per_bag(group),
         "names": names[np.argsort(first)],
         "instance_labels": None if instance_label is None else _read_all_numbers(frame, instance_label)[order],

@@ -8,7 +8,7 @@ Files of bags and of predictions use these columns.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from bagwise.bags.checks import SURVIVAL_TYPE, get_column_kind, is_missing_value
 from bagwise.errors import InputError
 
 LABEL, TIME, EVENT, CENSORSHIP = "label", "time", "event", "censorship"
-PREFIX = f"{LABEL} "  # of the columns of several labels
+LABEL_PREFIX = f"{LABEL} "  # of the columns of several labels
 EVENT_BY_TEXT = {"0": False, "1": True, "false": False, "true": True, "no": False, "yes": True}
 
 LabelNames = tuple[str, ...]
@@ -142,7 +142,7 @@ def split_labels(labels: np.ndarray, label_names: Sequence[str] | None) -> dict[
     if labels.ndim == 1:
         return {LABEL: labels}
     names = range(labels.shape[1]) if label_names is None else label_names
-    return {f"{PREFIX}{name}": labels[:, column] for column, name in enumerate(names)}
+    return {f"{LABEL_PREFIX}{name}": labels[:, column] for column, name in enumerate(names)}
 
 
 def count_columns(labels: np.ndarray | None) -> int | None:
@@ -198,7 +198,7 @@ def choose_label_columns(
     time: str | None,
     event: str | None,
     censorship: str | None,
-    option: str = "{}={}",
+    option: Callable[[str, str], str] = "{}={}".format,
 ) -> dict[str, str]:
     """Return the columns of a table that contain labels, as they are named by the user.
 
@@ -208,8 +208,8 @@ def choose_label_columns(
         One label column, or several.
     time, event, censorship : str or None
         Columns of survival labels: the time, and either the event or the censorship, which is 1 − event.
-    option : str, default="{}={}"
-        How error messages refer to an option and its value.
+    option : callable, default="{}={}".format
+        ``option(name, value)`` returns how error messages refer to an option.
 
     Returns
     -------
@@ -234,17 +234,17 @@ def choose_label_columns(
             return {} if label is None else {LABEL: label}
         if not label or len({*label}) < len(label):
             raise InputError(f"label={list(label)!r} must name different columns, at least one")
-        return {f"{PREFIX}{column}": column for column in label}
-    listed = ", ".join(option.format(role, column) for role, column in given.items())
+        return {f"{LABEL_PREFIX}{column}": column for column in label}
+    listed = ", ".join(option(role, column) for role, column in given.items())
     if label is not None:
         raise InputError(f"the label is either one or several columns or a time and an event; leave out {listed}")
     if time is None:
-        raise InputError(f"{listed} needs the column of the time; name it with {option.format(TIME, 'NAME')}")
+        raise InputError(f"{listed} needs the column of the time; name it with {option(TIME, 'NAME')}")
     if (event is None) == (censorship is None):
         fix = "name" if event is None else "keep only"
         raise InputError(
-            f"{listed}: {fix} one of {option.format(EVENT, 'NAME')} (1 or true if the event happened) and "
-            f"{option.format(CENSORSHIP, 'NAME')} (1 − event)"
+            f"{listed}: {fix} one of {option(EVENT, 'NAME')} (1 or true if the event happened) and "
+            f"{option(CENSORSHIP, 'NAME')} (1 − event)"
         )
     return given
 

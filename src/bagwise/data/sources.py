@@ -234,14 +234,20 @@ def _read_file(path: Path, options: dict[str, Any]) -> DataSource:
 
 
 def _convert_option(path: Path, name: str, value: Any) -> Any:
-    """Convert column names to strings: a column may be named 1, which was parsed as a number."""
+    """Convert column names to strings: a column may be named 1, which was parsed as a number.
+
+    Labels are separated by commas; a list of one name is one label whose name may contain a comma.
+    """
     if name == "n_features":
         if not isinstance(value, int) or isinstance(value, bool):
             raise InputError(
                 f"{path}: n_features must be a whole number, got {value!r}; pass e.g. --data-option n_features=100"
             )
         return value
-    return [str(column) for column in value] if isinstance(value, list | tuple) else str(value)
+    if name == "label" and isinstance(value, str) and "," in value:
+        value = [column.strip() for column in value.split(",")]
+    columns = [str(column) for column in value] if isinstance(value, list | tuple) else str(value)
+    return columns[0] if name == "label" and isinstance(columns, list) and len(columns) == 1 else columns
 
 
 def _find_beside(data: Path, path: str) -> str:

@@ -60,7 +60,7 @@ def test_parse_labels_keeps_large_numbers_as_text_where_floats_would_merge_them(
 
 def test_assign_columns_recognises_common_names_and_ignores_instance_names():
     found = assign_columns(PATH, ["Slide_ID", "case_id", "instance_id", "Label", "f1", "f2"], {})
-    assert found == ("Slide_ID", "Label", "case_id", None, ["f1", "f2"])
+    assert found == ("Slide_ID", {"label": "Label"}, "case_id", None, ["f1", "f2"])
 
 
 def test_assign_columns_prefers_given_names_and_ignores_dropped_columns():

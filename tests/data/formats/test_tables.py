@@ -1,6 +1,7 @@
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow
 import pytest
 from pyarrow import parquet
@@ -115,3 +116,78 @@ def test_bag_packer_reports_different_labels_and_missing_names_with_their_places
         packer.add("line 5", "b", [1.0], label="nan")
     with pytest.raises(InputError, match=r"a\.csv has no rows"):
         BagPacker(Path("a.csv")).bags()
+
+
+WIDE = 'bag,patient,a,b,"c,d",months,died,x\n' + "".join(
+    f"{bag},p{bag},{labels},{x}\n"
+    for x, (bag, labels) in enumerate(
+        [("m", "1,,0,3,yes"), ("n", "0,2.5,1,12.5,No"), ("m", "1.0,,0,3.0,TRUE"), ("o", "1,1,1,7,0")]
+    )
+)
+SURVIVAL = {"time": "months", "event": "died", "drop": ["a", "b", "c,d"]}
+
+
+def drop_others(options):
+    """Return the columns of labels that are not used."""
+    used = str([*options.values()])
+    return [name for name in ("a", "b", "c,d", "months", "died") if f"'{name}'" not in used]
+
+
+def test_read_table_reads_several_labels_and_empty_cells_as_nan(write):
+    bags = read_table(write(WIDE), label=["a", "b"], drop=["c,d", "months", "died"])
+    np.testing.assert_array_equal(bags.labels, [[1, np.nan], [0, 2.5], [1, 1]])
+    assert (bags.label_names, bags.feature_names) == (("a", "b"), ("x",))
+
+
+def test_read_table_reads_time_with_event_or_censorship(write):
+    bags = read_table(write(WIDE), **SURVIVAL)
+    assert bags.labels.tolist() == [(True, 3.0), (False, 12.5), (False, 7.0)]
+    assert bags.feature_names == ("x",)
+    censored = read_table(write(WIDE), **{**SURVIVAL, "event": None, "censorship": "died"})
+    assert censored.labels["event"].tolist() == [False, True, True]
+
+
+def test_read_table_of_parquet_and_of_two_tables_equals_that_of_one(write, tmp_path):
+    path = write(WIDE)
+    frame = pd.read_csv(path)
+    frame["died"] = frame["died"].str.lower().isin(["yes", "true"])
+    frame.to_parquet(tmp_path / "table.parquet")
+    per_bag = frame.drop(columns="x").drop_duplicates("bag").assign(a=lambda table: table["a"].astype(bool))
+    per_bag.iloc[::-1].to_csv(tmp_path / "bags.csv", index=False)
+    frame[["bag", "x"]].to_csv(tmp_path / "rows.csv", index=False)
+    for options in ({"label": ["a", "b"], "drop": ["c,d", "months", "died"]}, SURVIVAL):
+        one = read_table(path, **options)
+        parquet = read_table(tmp_path / "table.parquet", **options)
+        two = read_table(tmp_path / "rows.csv", bags=tmp_path / "bags.csv", **{**options, "drop": ()})
+        for bags in (parquet, two):
+            np.testing.assert_array_equal(bags.labels, one.labels)
+            assert bags.labels.dtype == one.labels.dtype
+            assert (bags.label_names, bags.names.tolist()) == (one.label_names, one.names.tolist())
+
+
+@pytest.mark.parametrize(
+    ("cells", "options", "message"),
+    [
+        ("m,pm,1,x,0,3,1,5", {"label": ["a", "b"]}, "line 6, column 'b' is not a number: 'x'"),
+        ("m,pm,0,,0,3,1,5", {"label": ["a", "b"]}, "line 6: bag 'm' has the label a '0.0', but '1.0' in line 2"),
+        ("m,pm,1,2,0,3,1,5", {"label": ["a", "b"]}, "line 6: bag 'm' has the label b '2.0', but 'nan' in line 2"),
+        ("m,pm,1,,0,0,1,5", {"time": "months", "event": "died"}, "line 6, column 'months' is '0'; a time must be"),
+        ("m,pm,1,,0,,1,5", {"time": "months", "event": "died"}, "line 6, column 'months' is empty or NaN"),
+        ("m,pm,1,,0,3,dead,5", {"time": "months", "event": "died"}, "line 6, column 'died': 'dead' is not 0 or 1"),
+        ("m,pm,1,,0,3,,5", {"time": "months", "event": "died"}, "line 6, column 'died' is empty"),
+        ("m,pm,1,,0,3,0,5", {"time": "months", "event": "died"}, "bag 'm' has the event 'False', but 'True' in line 2"),
+        ("m,pm,1,,0,3,1,5", {"label": ["a", "z"]}, "no column 'z' .--data-option label=z"),
+        ("m,pm,1,,0,3,1,5", {"label": ["a", "a"]}, "must name different columns"),
+        (
+            "m,pm,1,,0,3,1,5",
+            {"time": "months"},
+            "name one of --data-option event=NAME .* --data-option censorship=NAME",
+        ),
+        ("m,pm,1,,0,3,1,5", {"event": "died"}, "--data-option event=died needs .*with --data-option time=NAME"),
+        ("m,pm,1,,0,3,1,5", {"time": "t", "event": "died"}, "no column 't' .--data-option time=t"),
+        ("m,pm,1,,0,3,1,5", {"label": "b"}, "line 2: the label is missing"),
+    ],
+)
+def test_read_table_names_the_place_of_an_invalid_label(write, cells, options, message):
+    with pytest.raises(InputError, match=message):
+        read_table(write(f"{WIDE}{cells}\n"), **options, drop=drop_others(options))

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bagwise.arguments import suggest_name
-from bagwise.bags import COMMON_COLUMNS, list_candidates, names_an_instance
+from bagwise.bags import COMMON_COLUMNS, LABEL, list_candidates, names_an_instance
 from bagwise.errors import InputError
 
 MISSING = {"", "nan", "na", "n/a", "null"}  # without "none", which is used as a diagnosis
@@ -111,10 +111,10 @@ def _is_plain_number(word: str) -> bool:
 
 
 class Columns(NamedTuple):
-    """Names of a table's columns by role; None for a role without a column."""
+    """Names of a table's columns by role; None for a role without a column, and roles of labels as a dictionary."""
 
     bag: str
-    label: str | None
+    labels: dict[str, str]
     group: str | None
     instance_label: str | None
     features: list[str]
@@ -130,7 +130,8 @@ def assign_columns(path: Path, header: list[str], given: dict[str, str | None], 
     header : list of str
         The names of its columns.
     given : dict of str to str or None
-        Column names given by the user, by role. If a role is missing or None, a column with a common name is used.
+        Column names given by the user, by role. If a role is missing or None, a column with a common name is used. The
+        roles of labels are those of ``choose_label_columns``.
     drop : collection of str, default=()
         Columns to ignore. Columns that contain the names of the instances are ignored as well.
 
@@ -141,21 +142,27 @@ def assign_columns(path: Path, header: list[str], given: dict[str, str | None], 
     Examples
     --------
     >>> assign_columns(Path("a.csv"), ["id", "y", "f1", "f2"], {"bag": "id"})
-    Columns(bag='id', label='y', group=None, instance_label=None, features=['f1', 'f2'])
+    Columns(bag='id', labels={'label': 'y'}, group=None, instance_label=None, features=['f1', 'f2'])
     """
+    labels = {role: name for role, name in given.items() if role not in COMMON_COLUMNS and name is not None}
+    roles = [role for role in COMMON_COLUMNS if role != LABEL or not labels]
     unassigned = [name for name in header if name not in set(given.values()) and name not in drop]
-    found = {role: _find_column(path, header, unassigned, role, given.get(role)) for role in COMMON_COLUMNS}
+    found = {role: _find_column(path, header, unassigned, role, given.get(role)) for role in roles}
+    for role, name in labels.items():
+        check_column(path, header, name, format_data_option(role.split()[0], name))
+    if (label := found.get(LABEL)) is not None:
+        labels = {LABEL: label}
     if found["bag"] is None:
         raise InputError(
             f"{path} has no column with the bag names; name it with --data-option bag=NAME (columns: {_list(header)})"
         )
     for name in drop:
         check_column(path, header, name, format_data_option("drop", name))
-    used = {*found.values(), *drop}
+    used = {*found.values(), *labels.values(), *drop}
     features = [name for name in header if name not in used and not names_an_instance(name)]
     return Columns(
         bag=found["bag"],
-        label=found["label"],
+        labels=labels,
         group=found["group"],
         instance_label=found["instance_label"],
         features=features,

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from bagwise.bags import Bags
+from bagwise.bags import LABEL_PREFIX, Bags, choose_label_columns
 from bagwise.data.formats.cells import (
     Columns,
     assign_columns,
@@ -22,19 +22,25 @@ from bagwise.data.formats.cells import (
     parse_labels,
     parse_number,
 )
+from bagwise.data.formats.label_cells import build_labels, read_label_cell
 from bagwise.data.formats.parquet import open_parquet
 from bagwise.errors import InputError
 from bagwise.io import CsvTable, open_csv
+
+SINGLE_ROLES = {"bag", "label", "group", "instance_label"}  # whose cells are read when bags are packed
 
 
 def read_table(
     path: str | Path,
     bag: str | None = None,
-    label: str | None = None,
+    label: str | Sequence[str] | None = None,
     group: str | None = None,
     instance_label: str | None = None,
     bags: str | Path | None = None,
     drop: str | Sequence[str] = (),
+    time: str | None = None,
+    event: str | None = None,
+    censorship: str | None = None,
 ) -> Bags:
     """Read a table with one row per instance.
 
@@ -47,9 +53,9 @@ def read_table(
     bag : str or None, default=None
         The column with the name of the bag; None looks for a common name (``bag``, ``bag_id``, ``slide_id``,
         ``molecule`` …).
-    label : str or None, default=None
+    label : str, sequence of str or None, default=None
         The column with the label of the bag; None looks for ``label``, ``y``, ``target`` or ``class``. A table may have
-        no labels.
+        no labels. A sequence names several columns of numbers, in which an empty cell is an unknown label (NaN).
     group : str or None, default=None
         The column with the group of the bag, e.g. the patient; None looks for ``group``, ``case_id``, ``patient`` …
     instance_label : str or None, default=None
@@ -58,6 +64,9 @@ def read_table(
         A second table with one row per bag; labels and groups are read from it instead.
     drop : str or sequence of str, default=()
         Columns to exclude from the features.
+    time, event, censorship : str or None, default=None
+        The columns of survival labels, instead of ``label``: the time, a number above 0; and either the event (0 or 1,
+        true or false, yes or no) or the censorship, which is 1 − event.
 
     Returns
     -------
@@ -77,12 +86,13 @@ def read_table(
     >>> read_table(path).sizes
     array([2, 1])
     """
-    given = {"bag": bag, "label": label, "group": group, "instance_label": instance_label}
+    labels = choose_label_columns(label, time, event, censorship, format_data_option)
+    given = {"bag": bag, "group": group, "instance_label": instance_label}
     dropped = {drop} if isinstance(drop, str) else set(drop)
     if bags is None:
-        return _read_instances(Path(path), given, dropped)
-    instances = _read_instances(Path(path), {**given, "label": None, "group": None}, dropped, has_bag_table=True)
-    return _join_tables(instances, _read_bag_table(Path(bags), given), Path(path), bags)
+        return _read_instances(Path(path), {**given, **labels}, dropped)
+    instances = _read_instances(Path(path), {**given, "group": None}, dropped, has_bag_table=True)
+    return _join_tables(instances, _read_bag_table(Path(bags), {**given, **labels}), Path(path), bags)
 
 
 def open_table(path: Path) -> AbstractContextManager[CsvTable]:
@@ -99,15 +109,17 @@ def _read_instances(path: Path, given: dict[str, str | None], drop: set[str], ha
             raise InputError(
                 f"{path} has no feature columns, only {', '.join(table.header)}; add numeric columns to the table"
             )
-        if has_bag_table and columns.label is not None:
+        if has_bag_table and columns.labels:
+            (name,) = columns.labels.values()
             raise InputError(
-                f"{path} has labels in column '{columns.label}', but labels come from the table of bags; exclude the "
-                f"column with {format_data_option('drop', columns.label)}"
+                f"{path} has labels in column '{name}', but labels come from the table of bags; exclude the column "
+                f"with {format_data_option('drop', name)}"
             )
         indices = _index_roles(table.header, columns)
         features = [(table.header.index(name), name) for name in columns.features]
         for place, cells in table.rows:
-            packer.add(place, values=_parse_features(path, place, cells, features), **_get_metadata(cells, indices))
+            metadata = _read_metadata(table, place, cells, indices)
+            packer.add(place, values=_parse_features(path, place, cells, features), **metadata)
     return packer.bags()
 
 
@@ -118,19 +130,24 @@ def _read_bag_table(path: Path, given: dict[str, str | None]) -> Bags:
         columns = assign_columns(path, table.header, {**given, "instance_label": None})
         indices = _index_roles(table.header, columns)
         for place, cells in table.rows:
-            packer.add(place, values=[0.0], **_get_metadata(cells, indices))
+            packer.add(place, values=[0.0], **_read_metadata(table, place, cells, indices))
     return packer.bags()
 
 
 def _index_roles(header: list[str], columns: Columns) -> dict[str, int]:
     """Return the index of the column of each role."""
-    names = {role: name for role, name in columns._asdict().items() if role != "features" and name is not None}
+    single = {"bag": columns.bag, "group": columns.group, "instance_label": columns.instance_label}
+    names = {role: name for role, name in single.items() if name is not None} | columns.labels
     return {role: header.index(name) for role, name in names.items()}
 
 
-def _get_metadata(cells: list[Any], indices: dict[str, int]) -> dict[str, Any]:
+def _read_metadata(table: CsvTable, place: str, cells: list[Any], indices: dict[str, int]) -> dict[str, Any]:
     """Return the cells that are not features, by role; None becomes "", so that it is reported as a missing value."""
-    return {role: "" if cells[index] is None else cells[index] for role, index in indices.items()}
+    found = {role: "" if cells[index] is None else cells[index] for role, index in indices.items()}
+    for role in found.keys() - SINGLE_ROLES:
+        column = f"{table.path}, {place}, column '{table.header[indices[role]]}'"
+        found[role] = read_label_cell(role, found[role], column)
+    return found
 
 
 def _parse_features(path: Path, place: str, cells: list[Any], features: list[tuple[int, str]]) -> list[float]:
@@ -166,7 +183,7 @@ def _join_tables(instances: Bags, labelled: Bags, path: Path, bag_table: str | P
             "both tables"
         )
     chosen = labelled[[rows[name] for name in names]]
-    return instances.replace(labels=chosen.labels, groups=chosen.groups)
+    return instances.replace(labels=chosen.labels, label_names=chosen.label_names, groups=chosen.groups)
 
 
 def _abbreviate(names: Sequence[str]) -> str:
@@ -210,10 +227,14 @@ class BagPacker:
         instance_label : object, default=None
             The label of the instance; None if the file has no instance labels.
         **metadata : object
-            The label and the group of the bag, which must be the same in every row of the bag.
+            The label and the group of the bag, which must be the same in every row of the bag. Several labels, a time
+            and an event are texts of ``read_label_cell``, by role.
         """
         name = self._read_text(place, "bag", bag)
-        texts = {role: self._read_text(place, role, cell) for role, cell in metadata.items()}
+        texts = {
+            role: cell if role.startswith(LABEL_PREFIX) else self._read_text(place, role, cell)
+            for role, cell in metadata.items()
+        }
         if name not in self._indices:
             self._indices[name] = len(self._first_rows)
             self._first_rows.append((place, texts))
@@ -232,10 +253,12 @@ class BagPacker:
         order = np.argsort(owners, kind="stable")
         instances = np.frombuffer(self._values).reshape(len(owners), -1)[order]
         roles = {role: [texts[role] for _, texts in self._first_rows] for role in self._first_rows[0][1]}
+        labels, label_names = build_labels(roles)
         return Bags(
             instances,
             np.concatenate([[0], np.cumsum(np.bincount(owners))]),
-            labels=parse_labels(roles["label"]) if "label" in roles else None,
+            labels=labels,
+            label_names=label_names,
             groups=np.array(roles["group"]) if "group" in roles else None,  # stays text: 1e3 and 1000 are two patients
             names=np.array(list(self._indices)),
             instance_labels=parse_labels(self._instance_labels)[order] if self._instance_labels else None,
