@@ -1,15 +1,22 @@
 import numpy as np
+import pytest
 
 from bagwise.bags.bags import Bags
+from bagwise.bags.labels import split_labels
 from bagwise.evaluation.evaluation import group_predictions
+from bagwise.io.csv_files import read_csv, write_csv
 from bagwise.runs.predictions import (
+    format_label,
+    has_label,
     make_empty_rows,
     make_group_rows,
     make_prediction_rows,
     make_training_rows,
     make_weight_rows,
+    read_label,
 )
 from bagwise.targets.classes import ClassTarget
+from label_kinds import LABELS
 
 TARGET = ClassTarget(np.array(["no", "yes"]))
 BAGS = Bags.from_list(
@@ -105,3 +112,24 @@ def test_make_training_rows_has_use_and_group():
     ]
     grouped = bags.replace(groups=np.array(["p", "q"]))
     assert [row["group"] for row in make_training_rows(grouped, "validation")] == ["p", "q"]
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_read_label_reads_what_make_prediction_rows_wrote(kind, tmp_path):
+    bags = Bags.from_list([np.zeros((1, 2))] * 3, **LABELS[kind](3))
+    write_csv(tmp_path / "p.csv", make_prediction_rows(ClassTarget.unnamed(2), bags, np.full((3, 2), 0.5), bags.labels))
+    columns = split_labels(bags.labels, bags.label_names)
+    for row, cells in zip(read_csv(tmp_path / "p.csv"), zip(*columns.values(), strict=True), strict=True):
+        assert [*row][3 : 3 + len(columns)] == [*columns]
+        found = read_label(row)
+        assert ([found] if isinstance(found, str) else [*found]) == [str(cell) for cell in cells]
+        assert has_label(row)
+        assert has_label(row, "predicted")
+        assert "nan" not in format_label(row)
+
+
+def test_read_label_of_a_row_without_a_label():
+    row = {"bag": "a", "predicted x": "1", "predicted y": ""}
+    assert not has_label(row)
+    assert not has_label({"time": "1.0"})
+    assert (read_label(row, "predicted"), format_label(row, "predicted")) == (("1", "nan"), "x: 1, y: unknown")

@@ -24,10 +24,17 @@ def test_learn_and_encode_give_sorted_classes_and_class_numbers():
     [
         ([0.5, 1.5, 2.5], "y does not contain class labels"),
         ([1, "one", None], "y does not contain class labels"),
-        (np.zeros((3, 2)), "y must contain one label per bag"),
+        (
+            np.zeros((3, 2)),
+            "y has 2 columns, but classes need one label per bag; choose one column with --data-option "
+            "label=NAME, or another kind of target with --target .kinds: .*classes",
+        ),
+        (np.zeros(3, dtype=[("event", bool), ("time", float)]), "y has the fields event, time, but classes need one"),
+        (np.zeros((3, 2, 1)), "y must contain one label per bag"),
+        ([[1], [1, 2], [3]], "y must contain one label per bag"),
         ([1, 1, 1], "one class only"),
     ],
-    ids=["fractions", "mixed types", "two columns", "one class"],
+    ids=["fractions", "mixed types", "two columns", "survival", "three axes", "ragged", "one class"],
 )
 def test_learn_rejects_values_that_are_not_class_labels(y, message):
     with pytest.raises(InputError, match=message):

@@ -5,8 +5,9 @@ import json
 import numpy as np
 import pytest
 
+from bagwise.errors import InputError
 from bagwise.targets.classes import ClassTarget
-from bagwise.targets.registry import restore_target, save_target
+from bagwise.targets.registry import learn_target, restore_target, save_target
 
 WORDS = np.array(["no", "yes"])
 TARGETS = [ClassTarget(WORDS, "no"), ClassTarget(np.arange(4)), ClassTarget(np.array([0.5, 2]))]
@@ -34,3 +35,10 @@ def test_restore_target_restores_a_saved_target(target):
 def test_restore_target_rejects_invalid_content(change, message):
     with pytest.raises(ValueError, match=message):
         restore_target({**save_target(ClassTarget(WORDS)), **change})
+
+
+@pytest.mark.parametrize("y", [np.zeros((3, 2)), np.zeros(3, dtype=[("event", bool), ("time", float)])], ids=str)
+@pytest.mark.parametrize("kind", ["auto", "classes"])
+def test_learn_target_refuses_labels_that_no_kind_accepts(y, kind):
+    with pytest.raises(InputError, match="but classes need one label per bag; choose one column with --data-option"):
+        learn_target(kind, y, 3)

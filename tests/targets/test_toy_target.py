@@ -7,7 +7,7 @@ import httpx
 import numpy as np
 import pytest
 
-from bagwise.bags import save_bags
+from bagwise.bags import make_survival_labels, save_bags
 from bagwise.data.datasets import load_dataset
 from bagwise.errors import InputError
 from bagwise.estimators import BagClassifier, BagEstimator, Ensemble, build_method
@@ -15,7 +15,7 @@ from bagwise.evaluation import evaluate
 from bagwise.evaluation.comparison import compare_methods, make_plan
 from bagwise.explain import BagLayers, ExplanationSettings, explain_bags, make_overview_rows, write_explanation
 from bagwise.report import export_run, write_comparison_page, write_report
-from bagwise.runs import OpenRun, Run, execute_run, load_model
+from bagwise.runs import ModelPredictions, OpenRun, Run, execute_run, load_model
 from bagwise.training import TrainingProgress
 from bagwise.viewer import Session
 from command_line import bagwise
@@ -165,3 +165,71 @@ def test_target_is_refused_by_what_it_cannot_be_used_for():
         BagClassifier(target="counts", class_weight="balanced").fit(NEEDLES, COUNTS)
     with pytest.raises(InputError, match="has no parameter 'target'"):
         build_method("MI-SVM", target="counts")
+
+
+PAIR = np.stack([COUNTS, np.where(np.arange(60) % 7, NEEDLES.sizes, np.nan)], axis=1)
+SURVIVAL = make_survival_labels(NEEDLES.sizes.astype(float), COUNTS > 0)
+COLUMNS = {
+    "pair counts": (["label needles", "label size"], ["predicted needles", "predicted size"]),
+    "durations": (["time", "event"], ["predicted time", "predicted event"]),
+}
+
+
+@pytest.fixture(scope="module", params=COLUMNS)
+def wide_run(request, tmp_path_factory):
+    """A run whose bags have two labels, or a time and an event."""
+    path = tmp_path_factory.mktemp("wide")
+    labels = (
+        {"labels": PAIR, "label_names": ["needles", "size"]} if request.param == "pair counts" else {"labels": SURVIVAL}
+    )
+    save_bags(NEEDLES.replace(**labels, groups=np.arange(60) // 2), path / "bags")
+    source = {"data": str(path / "bags"), "options": {}, "test": 0.25, "splits": None}
+    return execute_run(path / "run", {"data": source, "method": None, "parameters": {**QUICK, "target": request.param}})
+
+
+def test_run_of_several_labels_has_one_column_per_label(wide_run):
+    labels, predicted = COLUMNS[wide_run.target.kind]
+    outputs = [output.name for output in wide_run.target.outputs]
+    with (wide_run.folder / "predictions.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0]) == ["bag", "status", "n_instances", "group", *labels, *predicted, *outputs]
+    with (wide_run.folder / "groups.csv").open() as file:
+        assert next(csv.DictReader(file)).keys() >= {*predicted, *outputs}
+    test = wide_run.test_bags()
+    np.testing.assert_array_equal(wide_run.targets, wide_run.target.encode(test.labels, len(test)))
+    for part in ("Mean absolute error", "Highest predictions", *(name.split()[-1] for name in labels)):
+        assert part in write_report(wide_run).read_text()
+
+
+def test_viewer_and_explanation_show_several_labels(wide_run, tmp_path):
+    first = wide_run.predictions[0]
+    shown = ", ".join(f"{name.split()[-1]}: {first[name] or 'unknown'}" for name in COLUMNS[wide_run.target.kind][0])
+    with served(Session({"run": wide_run})) as address, httpx.Client(base_url=address) as client:
+        bag = client.get("/api/runs/0/bags").json()[0]
+        assert (bag["label"], bag["correct"]) == (shown, None)
+        assert client.get("/api/runs/0/bags/0/instances/0").json()["outputs"]
+    opened = OpenRun(wide_run)
+    write_explanation(tmp_path / "bag", opened, BagLayers(opened), 0, None, ExplanationSettings())
+    assert json.loads((tmp_path / "bag" / "explanation.json").read_text())["label"] == shown
+
+
+def test_predict_writes_several_labels_and_leaves_unknown_ones_empty(wide_run, tmp_path):
+    out, groups, data = tmp_path / "p.csv", tmp_path / "g.csv", wide_run.parameters["data"]["data"]
+    assert bagwise("predict", wide_run.folder, data, "--out", out, "--groups", groups).returncode == 0
+    labels, predicted = COLUMNS[wide_run.target.kind]
+    with out.open() as file:
+        rows = list(csv.DictReader(file))
+    assert {*labels, *predicted} <= rows[0].keys()
+    if wide_run.target.kind == "pair counts":
+        found = [float(row["label size"] or "nan") for row in rows]
+        np.testing.assert_array_equal(found, PAIR[:, 1])
+    unlabelled = ModelPredictions(wide_run.folder, data)
+    assert unlabelled.predictions[0][labels[0]] == rows[0][labels[0]]
+
+
+def test_train_without_a_target_for_several_labels_names_the_kinds(wide_run, tmp_path):
+    result = bagwise("train", wide_run.parameters["data"]["data"], tmp_path / "run", "--epochs", "1")
+    assert result.returncode == 2
+    assert "classes need one label per bag; choose one column with --data-option label=NAME" in result.stderr
+    assert "Traceback" not in result.stderr
+    assert not (tmp_path / "run").exists()

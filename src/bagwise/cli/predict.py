@@ -107,7 +107,7 @@ def predict(
     output.print_empty_bags(source.set_aside)
     if groups is not None and bags.groups is not None:
         grouped = group_predictions(None, outputs, bags.groups)
-        write_csv(groups, make_group_rows(model.target_, grouped, model.decision_threshold))
+        write_csv(groups, make_group_rows(model.target_, grouped, model.decision_threshold, bags.label_names))
         output.print_written(groups, f"predictions for {len(grouped.names)} groups")
     if weights is not None:
         write_csv(weights, make_weight_rows(bags, instance_weights))

@@ -170,7 +170,7 @@ def group_predictions(targets: np.ndarray | None, outputs: np.ndarray, groups: n
 
     Parameters
     ----------
-    targets : ndarray of shape (n_bags,) or None
+    targets : ndarray of shape (n_bags, ...) or None
         Encoded targets of the bags. If the bags of any group have different targets, no group gets one.
     outputs : ndarray of shape (n_bags, n_outputs)
         Outputs of the bags, such as class probabilities.
@@ -202,4 +202,5 @@ def group_predictions(targets: np.ndarray | None, outputs: np.ndarray, groups: n
 def _find_group_targets(targets: np.ndarray, owners: np.ndarray, n_groups: int) -> np.ndarray | None:
     group_targets = np.zeros((n_groups, *targets.shape[1:]), dtype=targets.dtype)
     group_targets[owners] = targets
-    return group_targets if (group_targets[owners] == targets).all() else None
+    has_nan = targets.dtype.kind == "f"  # an unknown one of several labels
+    return group_targets if np.array_equal(group_targets[owners], targets, equal_nan=has_nan) else None

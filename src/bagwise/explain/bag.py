@@ -40,7 +40,7 @@ from bagwise.explain.panels import has_panels, render_panels
 from bagwise.explain.trust import Trust, assess_trust
 from bagwise.figures import shorten_text
 from bagwise.io import JsonObject, write_array, write_csv, write_folder_atomically, write_json, write_manifest
-from bagwise.runs import OpenRun, compute_weight_spread
+from bagwise.runs import OpenRun, compute_weight_spread, format_label
 
 KIND = "bagwise explanation"
 REGION_THRESHOLD = 0.5  # of the scaled values, if no threshold is given
@@ -148,8 +148,8 @@ def describe_explanation(
     titles = [output.title for output in target.outputs]
     return {
         "bag": row["bag"],
-        "label": row["label"],
-        "predicted": row["predicted"],
+        "label": format_label(row),
+        "predicted": format_label(row, "predicted"),
         target.outputs_name: {output.title: row[output.name] for output in target.outputs},
         "scores": dict(zip(titles, explanation.scores[0].tolist(), strict=True)),
         "baseline": dict(zip(titles, explanation.baseline.tolist(), strict=True)),
@@ -267,5 +267,6 @@ def _predict_reference(settings: ExplanationSettings, bag: Bags, label: str) -> 
 
 def _make_title(open_run: OpenRun, bag: int) -> str:
     row = open_run.run.predictions[bag]
-    short = {role: shorten_text(row[role], MAX_TITLE_WORD) for role in ("bag", "label", "predicted")}
-    return f"{short['bag']}, label {short['label']}, predicted {short['predicted']}"
+    texts = (row["bag"], format_label(row), format_label(row, "predicted"))
+    name, label, predicted = (shorten_text(text, MAX_TITLE_WORD) for text in texts)
+    return f"{name}, label {label}, predicted {predicted}"

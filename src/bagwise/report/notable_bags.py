@@ -9,6 +9,7 @@ from bagwise.bags import Bags
 from bagwise.figures import is_image_shape, to_data_uri, to_displayable
 from bagwise.io import JsonObject
 from bagwise.report.predicted_bags import PredictedBags
+from bagwise.runs import format_label
 
 MAX_INSTANCES = 12  # instances shown per bag
 
@@ -161,8 +162,8 @@ def _describe_bag(
     left_out = np.setdiff1d(np.arange(start, end), rows)
     return {
         "name": predictions.rows[bag]["bag"],
-        "label": predictions.rows[bag]["label"],
-        "predicted": predictions.rows[bag]["predicted"],
+        "label": format_label(predictions.rows[bag]),
+        "predicted": format_label(predictions.rows[bag], "predicted"),
         "output": float(predictions.outputs[bag, shown]),
         "output_of": predictions.titles[shown],
         "n_instances": end - start,

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bagwise.runs import Run
+from bagwise.runs import Run, read_label
 
 
 class PredictedBags(NamedTuple):
@@ -25,7 +25,7 @@ class PredictedBags(NamedTuple):
         return cls(
             target=run.target,
             targets=run.targets,
-            predicted=run.target.encode_names([row["predicted"] for row in rows]),
+            predicted=run.target.encode_names([read_label(row, "predicted") for row in rows]),
             outputs=run.outputs,
             weights=run.weights,
             offsets=run.offsets,

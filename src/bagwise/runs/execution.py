@@ -176,7 +176,7 @@ def _write_results(
     write_csv(folder / "predictions.csv", rows)
     if test.groups is not None:
         grouped = group_predictions(targets, evaluation.outputs, test.groups)
-        write_csv(folder / "groups.csv", make_group_rows(target, grouped, threshold))
+        write_csv(folder / "groups.csv", make_group_rows(target, grouped, threshold, test.label_names))
     with write_atomically(folder / "weights.npy") as temporary:
         write_array(temporary, evaluation.weights)
     write_json(folder / "metrics.json", evaluation.metrics)

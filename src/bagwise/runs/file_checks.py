@@ -8,10 +8,11 @@ from dataclasses import fields
 from typing import Any
 
 from bagwise.estimators import METHODS
+from bagwise.runs.predictions import has_label, read_label
 from bagwise.targets import Target
 from bagwise.training import Epoch
 
-PREDICTION_COLUMNS = ("bag", "n_instances", "label", "predicted")
+PREDICTION_COLUMNS = ("bag", "n_instances")
 EPOCH_COLUMNS = {field.name for field in fields(Epoch)}
 NETWORK_PARTS = ("level", "encoder", "pooling")
 MAX_INSTANCES = 1 << 40  # per bag
@@ -41,10 +42,11 @@ def check_predictions(rows: list[dict[str, str]], target: Target) -> list[dict[s
     """Check predictions.csv: one row per test bag, with a known label and every output within its range."""
     required = {*PREDICTION_COLUMNS, *(output.name for output in target.outputs)}
     for number, row in enumerate(rows, start=1):
-        if not required <= row.keys() or None in row or None in row.values():
+        labels = [read_label(row, word) for word in ("label", "predicted") if has_label(row, word)]
+        if len(labels) < 2 or not required <= row.keys() or None in row or None in row.values():
             raise ValueError(f"row {number} does not have the columns of a prediction")
         in_range = all(output.low <= float(row[output.name]) <= output.high for output in target.outputs)
-        if not in_range or not _are_labels(target, [row["label"], row["predicted"]]):
+        if not in_range or not all(_is_label(target, label) for label in labels):
             raise ValueError(f"row {number} does not have labels and outputs of the model's target")
         if not 0 < int(row["n_instances"]) < MAX_INSTANCES:
             raise ValueError(f"row {number}: n_instances must be between 1 and 2⁴⁰, got {row['n_instances']}")
@@ -53,9 +55,9 @@ def check_predictions(rows: list[dict[str, str]], target: Target) -> list[dict[s
     return rows
 
 
-def _are_labels(target: Target, names: list[str]) -> bool:
+def _is_label(target: Target, label: str | tuple[str, ...]) -> bool:
     try:
-        target.encode_names(names)
+        target.encode_names([label])
     except ValueError:
         return False
     return True

@@ -68,7 +68,8 @@ class ModelPredictions:
     def predictions(self) -> list[dict[str, str]]:
         model, labels = self._model, self._bags.labels
         rows = make_prediction_rows(self.target, self._bags, self._predicted.outputs, labels, model.decision_threshold)
-        return [{"label": UNKNOWN, **{name: str(value) for name, value in row.items()}} for row in rows]
+        unknown = {"label": UNKNOWN} if labels is None else {}
+        return [{**unknown, **{name: str(value) for name, value in row.items()}} for row in rows]
 
     @cached_property
     def _predicted(self) -> Any:

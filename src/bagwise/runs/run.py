@@ -37,6 +37,7 @@ from bagwise.runs.file_checks import (
     check_training,
 )
 from bagwise.runs.parts import RunParts, check_disjoint_groups, split_source
+from bagwise.runs.predictions import read_label
 from bagwise.runs.run_description import build_run_estimator
 from bagwise.targets import restore_target
 
@@ -182,7 +183,7 @@ class Run:
 
     @property
     def targets(self) -> np.ndarray:
-        return self.target.encode_names([row["label"] for row in self.predictions])
+        return self.target.encode_names([read_label(row) for row in self.predictions])
 
     @property
     def offsets(self) -> np.ndarray:

@@ -107,8 +107,8 @@ class Target(ABC):
 
         Parameters
         ----------
-        y : array-like
-            Labels of the training bags.
+        y : array-like of shape (n_bags,) or (n_bags, k)
+            Labels of the training bags; a structured array with the fields event and time for survival.
         n_bags : int
             Expected number of labels.
         positive : object, default=None
@@ -145,13 +145,14 @@ class Target(ABC):
             If a label is unknown to the target, or their number differs from ``n_bags``.
         """
 
-    def encode_names(self, names: Sequence[str]) -> np.ndarray:
+    def encode_names(self, names: Sequence[str | tuple[str, ...]]) -> np.ndarray:
         """Encode labels that were written to a csv file.
 
         Parameters
         ----------
-        names : sequence of str
-            Labels as text; numbers by default.
+        names : sequence of str or tuple of str
+            Labels as text; numbers by default. For several labels per bag, the tuple of their texts, "nan" if unknown;
+            for labels of survival, the texts of the time and the event.
 
         Returns
         -------

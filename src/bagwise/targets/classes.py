@@ -23,7 +23,7 @@ from bagwise.targets.base import Target
 from bagwise.targets.class_likelihoods import make_likelihood
 from bagwise.targets.metrics import decide_classes, make_class_metrics
 from bagwise.targets.outputs import Output, Threshold
-from bagwise.targets.registry import register_target
+from bagwise.targets.registry import list_kinds, register_target
 
 POSITIVE_BY_PAIR = {  # in lower case
     frozenset({"active", "inactive"}): "active",
@@ -99,7 +99,7 @@ class ClassTarget(Target):
 
     @classmethod
     def accepts(cls, y: npt.ArrayLike) -> bool:
-        return True
+        return _describe_columns(y) is None
 
     @classmethod
     def learn(cls, y: npt.ArrayLike, n_bags: int, positive: Any = None) -> "ClassTarget":
@@ -128,8 +128,8 @@ class ClassTarget(Target):
             raise InputError(f"labels {', '.join(unknown)} are unknown to the model, which was trained on: {known}")
         return np.array([number_by_label[label] for label in labels.tolist()], dtype=np.int64)
 
-    def encode_names(self, names: Sequence[str]) -> np.ndarray:
-        return np.array([self.names.index(name) for name in names], dtype=int)
+    def encode_names(self, names: Sequence[str | tuple[str, ...]]) -> np.ndarray:
+        return np.array([self.names.index(str(name)) for name in names], dtype=int)
 
     def decode(self, targets: np.ndarray) -> np.ndarray:
         return self.classes[targets]
@@ -213,6 +213,12 @@ def check_labels(y: npt.ArrayLike, n_bags: int) -> np.ndarray:
     -------
     ndarray of shape (n_bags,)
     """
+    several = _describe_columns(y)
+    if several is not None:
+        raise InputError(
+            f"y has {several}, but classes need one label per bag; choose one column with --data-option label=NAME, or "
+            f"another kind of target with --target (kinds: {', '.join(list_kinds())})"
+        )
     try:
         labels = column_or_1d(np.asarray(y), warn=True)
     except ValueError as error:
@@ -220,6 +226,17 @@ def check_labels(y: npt.ArrayLike, n_bags: int) -> np.ndarray:
     if len(labels) != n_bags:
         raise InputError(f"y has {len(labels)} labels for {n_bags} bags; pass one label per bag, in the same order")
     return labels
+
+
+def _describe_columns(y: npt.ArrayLike) -> str | None:
+    """Return which columns labels have if they have several, otherwise None."""
+    try:
+        labels = np.asarray(y)
+    except ValueError:  # rows of different lengths, which column_or_1d reports
+        return None
+    if labels.dtype.names is not None:
+        return f"the fields {', '.join(labels.dtype.names)}"
+    return f"{labels.shape[1]} columns" if labels.ndim == 2 and labels.shape[1] > 1 else None
 
 
 def weigh_classes(class_weight: Any, classes: np.ndarray, y: np.ndarray) -> np.ndarray:

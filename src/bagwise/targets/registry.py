@@ -73,7 +73,8 @@ def learn_target(kind: str, y: npt.ArrayLike, n_bags: int, positive: Any = None)
     'classes'
     """
     kinds = _get_kinds()
-    automatic = next(found for found in reversed(kinds.values()) if found.accepts(y))
+    accepting = (found for found in reversed(kinds.values()) if found.accepts(y))
+    automatic = next(accepting, kinds["classes"])  # which reports what is wrong with the labels
     chosen = choose_by_name(kind, {AUTO: automatic, **kinds}, "target")
     if positive is not None and not chosen.has_positive:
         raise InputError(

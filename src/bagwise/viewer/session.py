@@ -11,7 +11,7 @@ from bagwise.explain import LAYERS, BagLayers, BoundedCache
 from bagwise.explain.heatmaps import PictureFolder
 from bagwise.figures import is_image_shape
 from bagwise.io import MANIFEST, JsonObject, read_json, recover_folder
-from bagwise.runs import KIND, OpenRun, Run, find_other_seeds, is_model_folder, name_method
+from bagwise.runs import KIND, OpenRun, Run, find_other_seeds, format_label, is_model_folder, name_method, read_label
 from bagwise.viewer.bag_page import FeatureStatistics, compute_feature_statistics, describe_bag, describe_instance
 from bagwise.viewer.pictures import RunPictures
 
@@ -191,15 +191,17 @@ def describe_run(number: int, name: str, run: Run) -> JsonObject:
 def list_bags(run: Run) -> list[JsonObject]:
     """Return one description per test bag; outputs are the unchanged text of predictions.csv."""
     target = run.target
-    shown = target.find_shown_outputs(target.encode_names([row["predicted"] for row in run.predictions])).tolist()
+    shown = target.find_shown_outputs(
+        target.encode_names([read_label(row, "predicted") for row in run.predictions])
+    ).tolist()
     return [
         {
             "number": number,
             "name": row["bag"],
             "group": row.get("group"),
-            "label": row["label"],
-            "predicted": row["predicted"],
-            "correct": row["label"] == row["predicted"] if target.is_right_or_wrong else None,
+            "label": format_label(row),
+            "predicted": format_label(row, "predicted"),
+            "correct": read_label(row) == read_label(row, "predicted") if target.is_right_or_wrong else None,
             "outputs": [row[output.name] for output in target.outputs],
             "shown": shown[number],
             "n_instances": int(row["n_instances"]),
