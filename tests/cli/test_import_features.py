@@ -109,6 +109,48 @@ def test_import_clam_takes_extractor_name_and_quiet_prints_nothing(tmp_path):
     assert load_bags(tmp_path / "bags").extractor == "resnet50"
 
 
+WIDE = [["slide_id", "tumor", "size", "a,b", "months", "died"]] + [
+    [
+        f"s{number:02}",
+        str(number % 2),
+        "" if number == 3 else str(number),
+        "x",
+        str(number + 0.5),
+        "yes" if number % 3 else "no",
+    ]
+    for number in range(12)
+]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--label-column", "tumor,size"),
+        ("--label-column", "tumor", "--label-column", "size", "--workers", "2"),
+    ],
+)
+def test_import_writes_several_labels(job, tmp_path, options):
+    labels = write_table(tmp_path / "wide.csv", WIDE)
+    assert bagwise("import", job[0], "--labels", labels, "--out", tmp_path / "bags", *options).returncode == 0
+    bags = load_bags(tmp_path / "bags")
+    assert bags.label_names == ("tumor", "size")
+    assert bags.labels[:3].tolist() == [[0, 0], [1, 1], [0, 2]]
+    np.testing.assert_array_equal(bags.labels[3], [1, np.nan])
+
+
+def test_import_writes_time_and_event_and_accepts_a_name_with_a_comma(job, tmp_path):
+    labels = write_table(tmp_path / "wide.csv", WIDE)
+    survival = ("--time-column", "months", "--event-column", "died")
+    assert bagwise("import", job[0], "--labels", labels, "--out", tmp_path / "bags", *survival).returncode == 0
+    assert load_bags(tmp_path / "bags").labels[:2].tolist() == [(False, 0.5), (True, 1.5)]
+    named = ("--label-column", '["a,b"]')
+    assert bagwise("import", job[0], "--labels", labels, "--out", tmp_path / "named", *named).returncode == 0
+    assert load_bags(tmp_path / "named").labels.tolist() == ["x"] * 12
+    only_time = bagwise("import", job[0], "--labels", labels, "--out", tmp_path / "other", *survival[:2])
+    assert "name one of --event-column NAME" in read_error(only_time)
+    assert not (tmp_path / "other").exists()
+
+
 def test_import_uses_torch_for_tensor_files_only(job, tmp_path):
     folder, labels = job
     program = (

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from bagwise.cli.application import app
-from bagwise.cli.options import Backend, Scheduler, Workers, choose_workers, print_units_elsewhere
+from bagwise.cli.options import Backend, Scheduler, Workers, choose_workers, print_units_elsewhere, read_options
 from bagwise.cli.output import Json, Output, Quiet
 from bagwise.errors import InputError
 
@@ -31,7 +31,17 @@ def import_(
         Path | None,
         typer.Option(help="Table with the case of each slide, if --labels has one row per case. [default: none]"),
     ] = None,
-    label_column: Annotated[str | None, typer.Option(help=f"Column with the label. {COMMON_NAMES}")] = None,
+    label_column: Annotated[
+        list[str] | None,
+        typer.Option(help=f"Column with the label; several are separated by commas, or repeated. {COMMON_NAMES}"),
+    ] = None,
+    time_column: Annotated[str | None, typer.Option(help="Column with the time of survival. [default: none]")] = None,
+    event_column: Annotated[
+        str | None, typer.Option(help="Column with the event of survival, 0 or 1. [default: none]")
+    ] = None,
+    censorship_column: Annotated[
+        str | None, typer.Option(help="Column with the censorship, 1 − event, instead of the event. [default: none]")
+    ] = None,
     slide_column: Annotated[str | None, typer.Option(help=f"Column with the name of the slide. {COMMON_NAMES}")] = None,
     case_column: Annotated[str | None, typer.Option(help=f"Column with the name of the case. {COMMON_NAMES}")] = None,
     extractor: Annotated[
@@ -85,7 +95,8 @@ def import_(
     where = choose_workers(workers, backend, scheduler)
     found = open_feature_folder(folder, tool, mpp, patches)
     output.print(f"{folder}: features of {found.features.tool}, because {found.reason}")
-    table = read_slide_labels(labels, slide_table, label_column, slide_column, case_column)
+    survival = (time_column, event_column, censorship_column)
+    table = read_slide_labels(labels, slide_table, _split_names(label_column), slide_column, case_column, *survival)
     settings: dict[str, Any] = {"by_case": bag == "case", "extractor": extractor, "skip_bad": skip_bad}
     settings["overwrite"] = overwrite
     result: dict[str, Any] = {"out": str(out), "tool": found.features.tool, "reason": found.reason}
@@ -98,6 +109,15 @@ def import_(
         output.print_written(out, f"{report.bags} bags, {report.instances} instances")
         output.print(f"next: {shlex.join(['bagwise', 'train', str(out), 'runs/first'])}")
     output.print_result(result if report is None else result | report.as_dict())
+
+
+def _split_names(given: list[str] | None) -> str | list[str] | None:
+    """Return one name as it is, and several as a list; '["a,b"]' is one name with a comma."""
+    names: list[str] = []
+    for text in given or ():
+        parsed = read_options([f"label_column={text}"], "--label-column")["label_column"] if text[:1] == "[" else None
+        names += map(str, parsed) if isinstance(parsed, list) else [name.strip() for name in text.split(",")]
+    return names[0] if len(names) == 1 else names or None
 
 
 def _check_shared(out: Path, overwrite: bool) -> None:

@@ -72,3 +72,61 @@ def test_strip_slide_name_removes_the_folder_and_the_suffix():
     assert strip_slide_name("s.1") == "s.1"
     assert strip_slide_name("h5") == "h5"
     assert strip_slide_name(".svs") == ".svs"
+
+
+CLINI = [["PATIENT", "tumor", "size", "months", "died"], ["p1", "1", "", "3.5", "yes"], ["p2", "0", "2", "12", "0"]]
+SLIDES = [["PATIENT", "FILENAME"], ["p1", "s1.h5"], ["p2", "s2.h5"], ["p2", "s3.h5"]]
+
+
+@pytest.mark.parametrize(
+    ("options", "first", "second"),
+    [
+        ({"label_column": ["tumor", "size"]}, {"tumor": 1.0, "size": None}, {"tumor": 0.0, "size": 2.0}),
+        ({"label_column": ["tumor"]}, {"tumor": 1}, {"tumor": 0}),
+        (
+            {"time_column": "months", "event_column": "died"},
+            {"time": 3.5, "event": True},
+            {"time": 12.0, "event": False},
+        ),
+        (
+            {"time_column": "months", "censorship_column": "died"},
+            {"time": 3.5, "event": False},
+            {"time": 12.0, "event": True},
+        ),
+    ],
+)
+def test_read_slide_labels_reads_several_labels_and_survival_from_one_or_two_tables(tmp_path, options, first, second):
+    clini, slides = write_table(tmp_path / "clini.csv", CLINI), write_table(tmp_path / "slide.csv", SLIDES)
+    joined = read_slide_labels(clini, slides, **options)
+    assert joined == {"s1": (first, "p1"), "s2": (second, "p2"), "s3": (second, "p2")}
+    single = read_slide_labels(clini, slide_column="PATIENT", case_column="PATIENT", **options)
+    assert single == {"p1": (first, "p1"), "p2": (second, "p2")}
+
+
+@pytest.mark.parametrize(
+    ("row", "options", "message"),
+    [
+        (
+            ["p1", "0", "", "3.5", "1"],
+            {"label_column": ["tumor", "size"]},
+            "line 4: case 'p1' has the label tumor 0.0, size nan, but tumor 1.0",
+        ),
+        (["p3", "x", "", "1", "1"], {"label_column": ["tumor", "size"]}, "line 4, column 'tumor' is not a number: 'x'"),
+        (
+            ["p3", "1", "", "0", "1"],
+            {"time_column": "months", "event_column": "died"},
+            "line 4, column 'months' is '0'",
+        ),
+        (["p3", "1", "", "1", "-"], {"time_column": "months", "event_column": "died"}, "line 4, column 'died': '-' is"),
+        (
+            ["p3", "1", "", "1", "1"],
+            {"time_column": "months"},
+            "name one of --event-column NAME .* --censorship-column",
+        ),
+        (["p3", "1", "", "1", "1"], {"label_column": ["tumor", "old"]}, "no column 'old' .--label-column old."),
+    ],
+)
+def test_read_slide_labels_names_the_fault_of_several_labels_and_survival(tmp_path, row, options, message):
+    clini, slides = write_table(tmp_path / "clini.csv", [*CLINI, row]), write_table(tmp_path / "slide.csv", SLIDES)
+    with pytest.raises(InputError, match=message):
+        read_slide_labels(clini, slides, **options)
