@@ -1,3 +1,4 @@
+import json
 import time
 
 import numpy as np
@@ -14,6 +15,8 @@ from bagwise.evaluation.intervals import (
     compute_corrected_error,
     compute_errors,
     compute_percentiles,
+    list_targets,
+    read_targets,
     resample_bags,
     resample_difference,
     resample_metrics,
@@ -216,3 +219,13 @@ def test_resample_difference_counts_how_often_the_sign_changes():
 def test_compute_percentiles_leaves_out_half_of_five_percent_on_each_side():
     assert compute_percentiles(np.arange(1001.0)) == pytest.approx((25, 975))
     assert compute_percentiles(np.array([np.nan, np.nan, 1.0])) is None
+
+
+@pytest.mark.parametrize(
+    "targets", [np.array([1, 0]), np.array([0.5, 2.0]), np.array([[1.0, np.nan], [0.0, 2.5]])], ids=str
+)
+def test_read_targets_inverts_list_targets_as_json(targets):
+    content = json.loads(json.dumps({"targets": list_targets(targets)}, allow_nan=False))
+    found = read_targets(content)
+    np.testing.assert_array_equal(found, targets)
+    assert found.dtype == targets.dtype

@@ -233,3 +233,13 @@ def test_train_without_a_target_for_several_labels_names_the_kinds(wide_run, tmp
     assert "classes need one label per bag; choose one column with --data-option label=NAME" in result.stderr
     assert "Traceback" not in result.stderr
     assert not (tmp_path / "run").exists()
+
+
+def test_comparison_of_several_labels_keeps_unknown_ones(wide_run, tmp_path):
+    data, kind = wide_run.parameters["data"]["data"], wide_run.target.kind
+    methods = {name: {"epochs": 1, "target": kind} for name in ("attention", "embedding+mean")}
+    comparison = compare_methods(tmp_path / "comparison", make_plan(data, methods, folds=2))
+    assert {method: list(scores) for method, scores in comparison.scores.items()} == {
+        method: ["mean_absolute_error"] for method in methods
+    }
+    assert "Mean absolute error" in write_comparison_page(comparison).read_text()

@@ -22,6 +22,8 @@ from bagwise.evaluation.intervals import (
     StandardErrors,
     compute_errors,
     compute_percentiles,
+    list_targets,
+    read_targets,
     read_unit_target,
     resample_metrics,
     share_test_bags,
@@ -96,7 +98,7 @@ def evaluate_split(
 
 def _collect_predictions(target: Target, targets: np.ndarray, outputs: np.ndarray, groups: np.ndarray | None) -> Unit:
     """Targets and outputs of the bags, and of their groups where there are any."""
-    predictions: Unit = {"bags": {"targets": targets.tolist(), target.outputs_name: outputs.tolist()}}
+    predictions: Unit = {"bags": {"targets": list_targets(targets), target.outputs_name: outputs.tolist()}}
     if groups is None:
         return predictions
     predictions["bags"]["groups"] = [str(group) for group in groups]
@@ -104,7 +106,7 @@ def _collect_predictions(target: Target, targets: np.ndarray, outputs: np.ndarra
     if grouped.targets is not None:
         predictions["groups"] = {
             "names": grouped.names.tolist(),
-            "targets": grouped.targets.tolist(),
+            "targets": list_targets(grouped.targets),
             target.outputs_name: grouped.outputs.tolist(),
         }
     return predictions
@@ -112,7 +114,7 @@ def _collect_predictions(target: Target, targets: np.ndarray, outputs: np.ndarra
 
 def _compute_metrics(target: Target, predictions: Unit, threshold: float) -> Unit:
     return {
-        part: target.compute_metrics(np.array(found["targets"]), np.array(found[target.outputs_name]), threshold)
+        part: target.compute_metrics(read_targets(found), np.array(found[target.outputs_name]), threshold)
         for part, found in predictions.items()
     }
 
@@ -243,7 +245,7 @@ def _pool_folds(units: Sequence[Unit], name: str, part: str) -> float | None:
     if not evaluated or len(set(groups)) < len(groups):
         return None
     target = read_unit_target(units[0])
-    targets = np.concatenate([predictions["targets"] for predictions, _ in evaluated])
+    targets = np.concatenate([read_targets(predictions) for predictions, _ in evaluated])
     outputs = np.concatenate([predictions[target.outputs_name] for predictions, _ in evaluated])
     thresholds = np.concatenate([np.full(len(found["targets"]), threshold) for found, threshold in evaluated])
     return target.metrics[name].compute(targets, outputs, thresholds)

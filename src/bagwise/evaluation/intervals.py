@@ -269,6 +269,21 @@ def read_unit_target(unit: dict[str, Any]) -> Target:
     return make_unnamed_target(len(unit["predictions"]["bags"]["probabilities"][0]))
 
 
+def list_targets(targets: np.ndarray) -> list[Any]:
+    """Return encoded targets as JSON types; an unknown one of several labels is None."""
+    if not np.isnan(targets).any():
+        return targets.tolist()
+    values = targets.astype(object)
+    values[np.isnan(targets)] = None
+    return values.tolist()
+
+
+def read_targets(predictions: dict[str, Any]) -> np.ndarray:
+    """Return the targets of predictions, in which None is an unknown label."""
+    targets = np.array(predictions["targets"])
+    return targets.astype(float) if targets.dtype.kind == "O" else targets
+
+
 def resample_metrics(units: Sequence[dict[str, Any]], part: str) -> dict[str, np.ndarray]:
     """Resample every metric of bags or groups, averaged over fits with the same test bags.
 
@@ -278,7 +293,7 @@ def resample_metrics(units: Sequence[dict[str, Any]], part: str) -> dict[str, np
     predictions = [unit["predictions"][part] for unit in units]
     target, groups = read_unit_target(units[0]), predictions[0].get("groups")
     evaluated = [
-        (np.array(found["targets"]), np.array(found[target.outputs_name]), unit["threshold"])
+        (read_targets(found), np.array(found[target.outputs_name]), unit["threshold"])
         for unit, found in zip(units, predictions, strict=True)
     ]
     values: dict[str, list[float]] = {}
