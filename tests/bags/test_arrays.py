@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from bagwise.bags.arrays import as_array, as_read_only, compute_offsets, pack_list
+from bagwise.bags.arrays import as_array, as_read_only, compute_offsets
 from bagwise.errors import InputError
 
 
@@ -45,11 +45,6 @@ def test_as_read_only_leaves_the_original_writeable():
         as_read_only(original)[0] = 2.0
     original[0] = 3.0
     assert as_read_only(original).tolist() == [3.0, 1.0]
-
-
-def test_pack_list_names_the_bag_with_rows_of_different_lengths():
-    with pytest.raises(InputError, match="bag 'b' has rows of different lengths"):
-        pack_list([[[1.0]], [[1.0], [1.0, 2.0]]], ["a", "b"])
 
 
 def test_compute_offsets_begins_at_zero_and_ends_with_the_number_of_rows():

@@ -1,11 +1,11 @@
 """Conversion of user input to the arrays of ``Bags``: read-only, in native byte order, and not copied if possible."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from bagwise.bags.checks import PER_BAG, PER_INSTANCE, check_names, check_sizes, name_bag
+from bagwise.bags.checks import PER_BAG, PER_INSTANCE, check_names
 from bagwise.bags.labels import convert_labels
 from bagwise.errors import InputError
 
@@ -48,30 +48,6 @@ def convert_metadata(fields: dict[str, Any]) -> dict[str, np.ndarray]:
     if "labels" in arrays:
         arrays["labels"] = convert_labels(arrays["labels"])
     return {**arrays, "names": check_names(arrays["names"])} if "names" in arrays else arrays
-
-
-def pack_list(bags: Iterable[Any], names: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the instances and the offsets of a list of bags, each of shape (n_instances, …)."""
-    arrays = [_as_table(rows, name_bag(names, bag)) for bag, rows in enumerate(bags)]
-    if not arrays:
-        raise InputError("there are no bags in the list; pass at least one")
-    check_sizes(np.array([len(array) if array.ndim else 1 for array in arrays]), names)
-    for bag, array in enumerate(arrays):
-        if array.ndim < 2:
-            raise InputError(f"{name_bag(names, bag)} has shape {array.shape}; expected (n_instances, …)")
-        if array.shape[1:] != arrays[0].shape[1:]:
-            raise InputError(
-                f"{name_bag(names, bag)} has instances of shape {array.shape[1:]}, but {name_bag(names, 0)} has "
-                f"{arrays[0].shape[1:]}; every instance must have the same shape"
-            )
-    return np.concatenate(arrays), compute_offsets([len(array) for array in arrays])
-
-
-def _as_table(rows: Any, bag: str) -> np.ndarray:
-    try:
-        return np.asarray(rows)
-    except ValueError:
-        raise InputError(f"{bag} has rows of different lengths; every instance must have the same shape") from None
 
 
 def compute_offsets(sizes: Sequence[int] | np.ndarray) -> np.ndarray:

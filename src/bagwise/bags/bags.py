@@ -20,8 +20,8 @@ from bagwise.bags.arrays import (
     compute_offsets,
     convert_fields,
     convert_metadata,
-    pack_list,
 )
+from bagwise.bags.bag_lists import pack_list
 from bagwise.bags.checks import check_finite, check_layout, check_metadata
 from bagwise.bags.concatenation import concatenate_fields
 from bagwise.bags.description import describe_in_html, describe_in_line
@@ -140,11 +140,13 @@ class Bags(BagRows):
 
     @classmethod
     def from_list(cls, bags: Iterable[Any], labels: Any = None, **metadata: Any) -> "Bags":
-        """Pack a list of arrays, one per bag.
+        """Pack a list of arrays, data frames or sparse matrices, one per bag.
+
+        Columns of data frames name the features and are aligned by name. Sparse matrices become dense.
 
         Parameters
         ----------
-        bags : iterable of array-like of shape (n_instances, ...)
+        bags : iterable of array-like, data frame or sparse matrix, of shape (n_instances, ...)
             Instances of each bag.
         labels : array-like of shape (n_bags,) or (n_bags, k), or None, default=None
             Label of each bag, or several.
@@ -156,8 +158,7 @@ class Bags(BagRows):
         >>> Bags.from_list([[[0.0]], [[1.0], [2.0]]]).sizes
         array([1, 2])
         """
-        instances, offsets = pack_list(bags, metadata.get("names"))
-        return cls(instances, offsets, **convert_fields({"labels": labels, **metadata}))
+        return cls(**pack_list(bags, metadata.get("names")) | convert_fields({"labels": labels, **metadata}))
 
     @classmethod
     def from_frame(

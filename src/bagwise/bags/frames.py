@@ -54,7 +54,7 @@ def arrays_from_frame(
     places = np.argsort(np.argsort(first))  # bags are ordered by their first row
     order = np.argsort(places[owners], kind="stable")
     first_rows = np.sort(first)
-    instances = np.stack([_read_numbers(frame, column) for column in features], axis=1)[order]
+    instances = read_features(frame, features)[order]
 
     def read_per_bag(column: str | None, read: Reader | None = None) -> np.ndarray | None:
         if column is None:
@@ -92,6 +92,11 @@ def arrays_from_frame(
         "instance_labels": None if instance_label is None else _read_all_numbers(frame, instance_label)[order],
         "feature_names": [str(column) for column in features],
     }
+
+
+def read_features(frame: Any, features: Iterable[str]) -> np.ndarray:
+    """Return columns of a data frame as an array of shape (n_rows, n_features); reject columns that are not numbers."""
+    return np.stack([_read_numbers(frame, column) for column in features], axis=1)
 
 
 def _find_roles(frame: Any, given: dict[str, str | None]) -> dict[str, str | None]:

@@ -25,9 +25,9 @@ from bagwise.estimators.serialization import load_estimator, save_estimator
 from bagwise.estimators.validation import (
     BagsLike,
     ValidationBags,
-    is_list_of_bags,
     make_singleton_bags,
     match_features,
+    pack_bags,
     set_feature_names,
 )
 from bagwise.nn import make_seed
@@ -49,8 +49,9 @@ class BagPredictions(NamedTuple):
 class BagEstimator(BaseEstimator, ABC):
     """Abstract base class of all bag estimators, whatever their target is.
 
-    In every method, ``X`` is one of: ``Bags``; a list with one array of shape (n_instances, …) per bag; or a 2-D array
-    in which each row is a bag with one instance. As in scikit-learn, constructors store their parameters unchanged, and
+    In every method, ``X`` is one of: ``Bags``; a list with one array, data frame or sparse matrix of shape
+    (n_instances, …) per bag; an array of shape (n_bags, n_instances, …); or a 2-D array or data frame in which each row
+    is a bag with one instance. As in scikit-learn, constructors store their parameters unchanged, and
     ``fit`` checks them.
 
     Attributes
@@ -277,8 +278,7 @@ class BagEstimator(BaseEstimator, ABC):
         """Return the bags and their encoded targets, and set the attributes that every fit sets."""
         if y is None:
             raise InputError(f"{type(self).__name__} requires y to be passed, but the target y is None")
-        if is_list_of_bags(X):
-            X = Bags.from_list(X)
+        X = pack_bags(X)
         if isinstance(X, Bags):
             set_feature_names(self, X.feature_names)
         else:
@@ -317,8 +317,7 @@ class BagEstimator(BaseEstimator, ABC):
     def _check_bags(self, X: BagsLike) -> Bags:
         """Return the bags to predict; reject features that differ from the training bags."""
         check_is_fitted(self)
-        if is_list_of_bags(X):
-            X = Bags.from_list(X)
+        X = pack_bags(X)
         if isinstance(X, Bags):
             X = match_features(self, X)
         else:

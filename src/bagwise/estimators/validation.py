@@ -19,8 +19,9 @@ def as_bags(X: BagsLike) -> Bags:
     Parameters
     ----------
     X : Bags, list of array-like, or array-like of shape (n_bags, n_features)
-        ``Bags``, which are returned unchanged; a list with one array of shape (n_instances, …) per bag; or a 2-D array,
-        in which each row becomes a bag with one instance.
+        ``Bags``, which are returned unchanged; a list with one array, data frame or sparse matrix of shape
+        (n_instances, …) per bag; an array of shape (n_bags, n_instances, …), for bags of equal size; or a 2-D array, in
+        which each row becomes a bag with one instance.
 
     Returns
     -------
@@ -31,10 +32,19 @@ def as_bags(X: BagsLike) -> Bags:
     --------
     >>> as_bags([np.zeros((2, 3)), np.zeros((4, 3))]).sizes, as_bags(np.zeros((2, 3))).sizes
     (array([2, 4]), array([1, 1]))
+    >>> as_bags(np.zeros((2, 5, 3))).sizes
+    array([5, 5])
     """
-    if isinstance(X, Bags):
-        return X
-    return Bags.from_list(X) if is_list_of_bags(X) else make_singleton_bags(np.asarray(X))
+    packed = pack_bags(X)
+    return packed if isinstance(packed, Bags) else make_singleton_bags(np.asarray(packed))
+
+
+def pack_bags(X: BagsLike) -> Any:
+    """Pack lists of bags, and arrays of bags of equal size; return other input, such as 2-D arrays, unchanged."""
+    if isinstance(X, np.ndarray) and X.ndim >= 3 and 0 not in X.shape:
+        n_bags, size, *row_shape = X.shape
+        return Bags(X.reshape(n_bags * size, *row_shape), np.arange(0, n_bags * size + 1, size))
+    return Bags.from_list(X) if is_list_of_bags(X) else X
 
 
 def is_list_of_bags(X: BagsLike) -> TypeGuard[Sequence[npt.ArrayLike]]:
