@@ -8,6 +8,7 @@ import numpy as np
 from bagwise.bags.arrays import as_read_only
 from bagwise.bags.checks import PER_INSTANCE
 from bagwise.bags.row_views import RowView
+from bagwise.errors import InputError
 
 VIEWED = ("instances", *PER_INSTANCE)
 
@@ -91,6 +92,14 @@ class BagRows:
         numpy.ndarray of shape (n_rows, ...)
         """
         return (self._rows["instances"][row : row + max_rows] for row in range(0, self.n_instances, max_rows))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        """Refuse the conversion that functions of arrays attempt, such as transformers of scikit-learn."""
+        raise InputError(
+            "bags cannot be converted to one array, because their sizes differ. To use a scikit-learn transformer, "
+            "wrap it: make_pipeline(apply_to_instances(StandardScaler()), BagClassifier()), with "
+            "`from bagwise.estimators import apply_to_instances`. The rows of all bags are bags.instances"
+        )
 
     def __iter__(self) -> Iterator[np.ndarray]:
         return self._rows["instances"].iterate_bags()

@@ -18,6 +18,7 @@ __all__ = [
     "Ensemble",
     "FittedState",
     "HeldOutLoss",
+    "InstanceTransformer",
     "MIKernel",
     "MajorityClassifier",
     "MajorityWarning",
@@ -34,6 +35,7 @@ __all__ = [
     "SupportGraphs",
     "SupportSets",
     "Voting",
+    "apply_to_instances",
     "as_bags",
     "build_method",
     "compute_gram_matrix",
@@ -61,6 +63,7 @@ from .classical.minimax_kernel import MinimaxKernel
 from .classical.naive import NaiveClassifier
 from .classical.pooled import PooledClassifier
 from .classical.score_calibration import Calibration, HeldOutLoss, MajorityWarning
+from .instance_transformer import InstanceTransformer, apply_to_instances
 from .meta.adjusted import Adjusted
 from .meta.base import DelegatingEstimator, set_positive
 from .meta.committee import Committee
