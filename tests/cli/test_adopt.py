@@ -25,7 +25,7 @@ def test_adopt_weights_then_predict(tmp_path):
 
 
 def test_adopt_rejects_missing_and_unknown_files(tmp_path):
-    assert "is not a file" in run_rejected("adopt", "nothing.pt", "--out", "model", cwd=tmp_path)
+    assert "no such file: nothing.pt" in run_rejected("adopt", "nothing.pt", "--out", "model", cwd=tmp_path)
     torch.save({"a": torch.zeros(1)}, tmp_path / "other.pt")
     assert "neither CLAM" in run_rejected("adopt", "other.pt", "--out", "model", cwd=tmp_path)
     assert not (tmp_path / "model").exists()

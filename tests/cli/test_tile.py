@@ -50,7 +50,7 @@ def test_tile_names_slide_without_resolution_and_the_option(slides, tmp_path):
 def test_tile_rejects_contradicting_options(slides, tmp_path):
     both = bagwise("tile", slides, "--out", tmp_path, "--level", "0", "--mpp", "0.5")
     assert "pass --mpp (micrometres per pixel, e.g. --mpp 0.5) or --level, and not both" in read_error(both)
-    assert "does not exist" in read_error(bagwise("tile", "nowhere", "--out", tmp_path))
+    assert "no such file or folder: nowhere" in read_error(bagwise("tile", "nowhere", "--out", tmp_path))
     (tmp_path / "words.svs").write_text("no slide")
     onto = bagwise("tile", slides / "one.tif", "--out", tmp_path / "words.svs", "--skip-bad")
     assert "words.svs is a file; give a folder" in read_error(onto)

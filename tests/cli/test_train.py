@@ -109,7 +109,7 @@ def test_commands_that_need_test_bags_reject_a_saved_model_with_what_to_do(tmp_p
         (["needles", "--learning-rate", "-1"], "learning_rate is -1.0"),
         (["needles", "--epochs", "many"], "Invalid value for '--epochs'"),
         (["needles", "--device", "gpu"], "device 'gpu' is unknown"),
-        (["needles", "--test", "nowhere"], "neither an existing file or folder nor a data set"),
+        (["needles", "--test", "nowhere"], "no such file or folder: nowhere"),
         (["needles", "--test", "1.5"], "it must be a number above 0 and below 1"),
         (["needles", "--data-option", "n_bag=3"], "did you mean 'n_bags'"),
         (["needles", "--config", "nowhere.toml"], "nowhere.toml"),

@@ -41,6 +41,14 @@ def test_resolve_method_name_distinguishes_mi_from_MI():  # noqa: N802
         resolve_method_name("Mi-SVM")
 
 
+@pytest.mark.parametrize("typed", ["misvm", "mi svm", "mi_svm", "minet", "mi net"])
+def test_resolve_method_name_refuses_ambiguous_names_with_both_candidates(typed):
+    word = "SVM" if "svm" in typed else "Net"
+    with pytest.raises(InputError, match=f"'{typed}' is ambiguous: it could be mi-{word} or MI-{word}; write one"):
+        resolve_method_name(typed)
+    assert resolve_method_name("migraph") == "mi-Graph", "there is no MI-Graph"
+
+
 def test_build_method_builds_every_method():
     for name, method in METHODS.items():
         assert isinstance(build_method(name), method.kind)

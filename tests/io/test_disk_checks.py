@@ -6,7 +6,16 @@ from types import SimpleNamespace
 import pytest
 
 from bagwise.errors import InputError
-from bagwise.io.disk_checks import check_disk_space, check_writable
+from bagwise.io.disk_checks import check_disk_space, check_file_exists, check_writable
+
+
+def test_check_file_exists_distinguishes_missing_files_from_folders(tmp_path):
+    (tmp_path / "a.csv").touch()
+    check_file_exists(tmp_path / "a.csv")
+    with pytest.raises(InputError, match=f"^no such file: {tmp_path / 'b.csv'}; check the path$"):
+        check_file_exists(tmp_path / "b.csv")
+    with pytest.raises(InputError, match=f"^{tmp_path} is not a file; pass a slide$"):
+        check_file_exists(tmp_path, "pass a slide")
 
 
 def test_check_disk_space_rejects_only_what_does_not_fit(tmp_path, monkeypatch):

@@ -44,7 +44,8 @@ DataArgument = Annotated[
 DataOption = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="NAME=VALUE", help="Option for reading DATA, e.g. label=active; may be repeated. [default: none]"
+        metavar="NAME=VALUE",
+        help="Option for reading DATA, e.g. --data-option label=active; may be repeated. [default: none]",
     ),
 ]
 Parameters = dict[str, dict[str, Any]]

@@ -85,7 +85,7 @@ def open_source(data: str, **options: Any) -> DataSource:
     recover_folder(path)
     if not path.exists():
         raise InputError(
-            f"'{data}' is neither an existing file or folder nor a data set; check the path, or for a data set "
+            f"no such file or folder: {data}; check the path. There is no data set of this name either; "
             f"{suggest_name(data, DATASETS)}"
         )
     for name in [name for name in PATH_OPTIONS if name in options]:

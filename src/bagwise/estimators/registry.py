@@ -5,7 +5,7 @@ baselines, "extra trees" and "naive".
 
 In names, spaces, hyphens, underscores and plus signs are equivalent, and case is ignored. One exception: case
 distinguishes mi-SVM (instances) from MI-SVM (bags), and mi-Net from MI-Net, so in names that start with "mi" the case
-of these two letters matters.
+of these two letters matters. Of these, names in lower case without a hyphen, such as "misvm", are ambiguous.
 """
 
 from typing import Any, NamedTuple
@@ -134,7 +134,7 @@ def resolve_method_name(typed: str) -> str:
     Raises
     ------
     InputError
-        If there is no such method; the message suggests similar names.
+        If there is no such method, or the name is ambiguous; the message suggests similar names.
 
     Examples
     --------
@@ -143,8 +143,10 @@ def resolve_method_name(typed: str) -> str:
     """
     name_by_key = {_make_key(name): name for name in METHODS}
     found = name_by_key.get(_make_key(typed))
+    variants = [name for name in METHODS if _join_letters(name) == _join_letters(typed)]
+    if len(variants) > 1 and typed.islower() and "-" not in typed:
+        raise InputError(f"method '{typed}' is ambiguous: it could be {' or '.join(variants)}; write one of these")
     if found is None:
-        variants = [name for name in METHODS if canonicalize_name(name) == canonicalize_name(typed)]
         hint = f"write {' or '.join(variants)}" if variants else suggest_name(typed, METHODS)
         raise InputError(f"method '{typed}' is unknown; {hint}")
     return found
@@ -218,6 +220,11 @@ def _build_with_defaults(name: str) -> tuple[BagEstimator, dict[str, Any]]:
 
 def _make_key(name: str) -> tuple[str, str]:
     """Return the key by which names are compared: an initial "mi" with its case, and the name without case."""
-    letters = canonicalize_name(name.replace("+", " ")).replace(" ", "")
+    letters = _join_letters(name)
     prefix = name.strip()[: len(CASE_SENSITIVE_PREFIX)]
     return (prefix if prefix.lower() == CASE_SENSITIVE_PREFIX else "", letters)
+
+
+def _join_letters(name: str) -> str:
+    """Return a name in lower case, without separators."""
+    return canonicalize_name(name.replace("+", " ")).replace(" ", "")

@@ -12,6 +12,7 @@ __all__ = [
     "check_declared_size",
     "check_disk_space",
     "check_encoder_packages",
+    "check_file_exists",
     "check_free_memory",
     "check_openslide",
     "check_writable",
@@ -57,7 +58,7 @@ from .atomic import (
     write_folder_atomically,
 )
 from .csv_files import CsvTable, open_csv, read_csv, write_csv
-from .disk_checks import check_disk_space, check_writable
+from .disk_checks import check_disk_space, check_file_exists, check_writable
 from .json_files import JsonObject, read_json, write_json
 from .locking import describe_owner, hold_lock, lock_folder
 from .manifest import find_damage, hash_file, read_manifest, read_verified_manifest, write_manifest

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TextIO
 
 from bagwise.errors import InputError
 from bagwise.io.atomic import write_atomically
+from bagwise.io.disk_checks import check_file_exists
 
 SEPARATORS = ",;\t"
 ZIP_SIGNATURE = b"PK\x03\x04"  # first bytes of an xlsx file
@@ -55,8 +56,7 @@ def open_csv(path: Path) -> Iterator[CsvTable]:
     InputError
         If the file is missing or is not a csv file in UTF-8, or if a row and the header differ in length.
     """
-    if not path.is_file():
-        raise InputError(f"{path} is not a file; check the path")
+    check_file_exists(path)
     with path.open("rb") as content:
         if content.read(len(ZIP_SIGNATURE)) == ZIP_SIGNATURE:
             raise InputError(f"{path} is a spreadsheet or another archive, not text; save the table as csv")

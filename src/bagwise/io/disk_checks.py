@@ -1,4 +1,4 @@
-"""Checks before anything is computed: whether the disk has enough free space, and whether a file can be written."""
+"""Checks before anything is computed: whether a file exists or can be written, and whether the disk has free space."""
 
 import contextlib
 import shutil
@@ -6,6 +6,33 @@ from pathlib import Path
 
 from bagwise.errors import InputError
 from bagwise.io.atomic import create_parent_folder, make_temporary_path, name_path_in_errors
+
+
+def check_file_exists(path: Path, fix: str = "check the path") -> None:
+    """Check that a path is a file that can be opened.
+
+    Parameters
+    ----------
+    path : Path
+        Path of the file.
+    fix : str, default="check the path"
+        What the user should do if it is not.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, or the path is a folder.
+
+    Examples
+    --------
+    >>> check_file_exists(Path("tabel.csv"))
+    Traceback (most recent call last):
+    bagwise.errors.InputError: no such file: tabel.csv; check the path
+    """
+    if not path.exists():
+        raise InputError(f"no such file: {path}; {fix}")
+    if not path.is_file():
+        raise InputError(f"{path} is not a file; {fix}")
 
 
 def check_disk_space(path: Path, n_bytes: int) -> None:

@@ -9,6 +9,7 @@ from typing import IO, Any, BinaryIO
 import numpy as np
 
 from bagwise.errors import InputError
+from bagwise.io.disk_checks import check_file_exists
 from bagwise.io.memory_limits import MAX_NUMERIC_COMPRESSION, check_declared_size, check_free_memory
 
 HEADER_READERS: dict[tuple[int, int], Any] = {
@@ -122,8 +123,7 @@ def write_npy_header(stream: BinaryIO, shape: tuple[int, ...], dtype: np.dtype) 
 
 
 def _open(path: Path) -> IO[bytes]:
-    if not path.is_file():
-        raise InputError(f"{path} is not a file; check the path")
+    check_file_exists(path)
     return path.open("rb")
 
 

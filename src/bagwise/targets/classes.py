@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils import compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import column_or_1d
 
 from bagwise.errors import InputError
@@ -104,6 +104,11 @@ class ClassTarget(Target):
     @classmethod
     def learn(cls, y: npt.ArrayLike, n_bags: int, positive: Any = None) -> "ClassTarget":
         labels = check_labels(y, n_bags)
+        if type_of_target(labels) == "continuous":
+            raise InputError(
+                "y does not contain class labels, but continuous numbers, as for regression, which is not supported; "
+                "to classify, bin them at thresholds of your choice, e.g. y = numpy.digitize(y, [numpy.median(y)])"
+            )
         try:
             check_classification_targets(labels)
             return cls(np.unique(labels), positive)

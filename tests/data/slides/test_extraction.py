@@ -191,7 +191,7 @@ def test_extract_features_finds_moved_slides(tiles, tmp_path):
     (tmp_path / "moved").mkdir()
     for slide in tmp_path.glob("*.tif"):
         slide.rename(tmp_path / "moved" / slide.name)
-    with pytest.raises(InputError, match=r"slide-0.tif is not a file"):
+    with pytest.raises(InputError, match=r"no such file: .*slide-0.tif"):
         extract_features(tiles, MEAN)
     assert len(extract_features(tiles, MEAN, slides=tmp_path / "moved").done) == 3
     with pytest.raises(InputError, match=r"does not contain slide-0.tif; .*--slides FOLDER"):

@@ -197,7 +197,7 @@ def test_load_image_bags_takes_files_labels_and_groups_from_a_csv_file(folder, t
     assert bags.groups.tolist() == ["p1", "p2"]
     assert bags.names.tolist() == ["images/benign/a.png", "images/malignant/c.tif"]
     table.write_text("file,label\nimages/benign/nowhere.png,0\n")
-    with pytest.raises(InputError, match=r"nowhere\.png does not exist"):
+    with pytest.raises(InputError, match=r"no such file: .*nowhere\.png"):
         load_image_bags(table, TILING)
 
 
@@ -222,7 +222,7 @@ def test_load_image_bags_follows_links_and_rejects_broken_ones_by_name(folder, t
     (tmp_path / "elsewhere" / "round").symlink_to(folder)  # a cycle
     assert len(load_image_bags(folder, TILING).bags) == 4
     (folder / "benign" / "gone.png").symlink_to(tmp_path / "gone.png")
-    with pytest.raises(InputError, match=r"gone\.png does not exist"):
+    with pytest.raises(InputError, match=r"no such file: .*gone\.png"):
         load_image_bags(folder, TILING)
 
 
@@ -257,5 +257,5 @@ def test_load_image_bags_rejects_more_than_two_gigabytes_of_tiles(tmp_path):
 def test_list_images_rejects_folders_without_images(tmp_path):
     with pytest.raises(InputError, match="contains no images"):
         list_images(tmp_path)
-    with pytest.raises(InputError, match="does not exist"):
+    with pytest.raises(InputError, match="no such file or folder"):
         list_images(tmp_path / "nowhere")

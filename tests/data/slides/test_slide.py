@@ -151,7 +151,7 @@ def test_list_slides_lists_each_slide_once(tmp_path):
     (tmp_path / "deeper" / "a.svs").touch()
     with pytest.raises(InputError, match=r"a\.tif and .*a\.svs have the same name"):
         list_slides([tmp_path])
-    with pytest.raises(InputError, match="does not exist"):
+    with pytest.raises(InputError, match="no such file or folder"):
         list_slides([tmp_path / "nowhere"])
     (tmp_path / "empty").mkdir()
     (tmp_path / "empty" / "folder.tif").mkdir()
@@ -161,7 +161,7 @@ def test_list_slides_lists_each_slide_once(tmp_path):
 
 def test_list_slides_includes_broken_links_which_slide_rejects_by_name(tmp_path):
     (tmp_path / "gone.svs").symlink_to(tmp_path / "nowhere.svs")
-    with pytest.raises(InputError, match=r"gone.svs is not a file"):
+    with pytest.raises(InputError, match=r"no such file: .*gone.svs"):
         Slide(list_slides([tmp_path])[0])
 
 

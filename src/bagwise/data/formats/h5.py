@@ -21,7 +21,14 @@ from typing import Any
 import numpy as np
 
 from bagwise.errors import InputError, translate_errors
-from bagwise.io import MAX_NUMERIC_COMPRESSION, check_declared_size, check_free_memory, limit_memory, require_package
+from bagwise.io import (
+    MAX_NUMERIC_COMPRESSION,
+    check_declared_size,
+    check_file_exists,
+    check_free_memory,
+    limit_memory,
+    require_package,
+)
 
 DAMAGED = ("is damaged, truncated or not an h5 file", "copy or create it again")
 MAX_ATTRIBUTE_VALUES = 1000
@@ -35,8 +42,7 @@ HEADER_BYTES = 16  # of a heap, and of each object in it
 @contextlib.contextmanager
 def open_h5(path: Path) -> Iterator["H5"]:
     """Open an h5 file for reading; it is not locked, because locking fails on read-only disks."""
-    if not path.is_file():
-        raise InputError(f"{path} is not a file; check the path")
+    check_file_exists(path)
     package = require_package("h5py", path, "features")
     with translate_errors(path, *DAMAGED):
         file = package.File(path, "r", locking=False)

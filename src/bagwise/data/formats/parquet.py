@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from bagwise.errors import InputError, translate_errors
-from bagwise.io import CsvTable, check_free_memory, require_package
+from bagwise.io import CsvTable, check_file_exists, check_free_memory, require_package
 
 DAMAGED = ("is not a complete parquet file", "write it again")
 BATCH_ROWS = 4096
@@ -18,8 +18,7 @@ SMALL_TABLE = 1 << 22  # number of cells that a file of any size may declare
 @contextlib.contextmanager
 def open_parquet(path: Path) -> Iterator[CsvTable]:
     """Open a parquet file as a table with the same interface as a csv file."""
-    if not path.is_file():
-        raise InputError(f"{path} is not a file; check the path")
+    check_file_exists(path)
     parquet = require_package("pyarrow.parquet", path, "tables")
     with translate_errors(path, *DAMAGED):
         file = parquet.ParquetFile(path, memory_map=False)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bagwise.errors import InputError
+from bagwise.io import check_file_exists
 
 if TYPE_CHECKING:
     import torch
@@ -75,8 +76,7 @@ def read_tensors(path: str | Path) -> "dict[str, torch.Tensor]":
     import torch
 
     path = Path(path)
-    if not path.is_file():
-        raise InputError(f"{path} is not a file; check the path")
+    check_file_exists(path)
     content = _load(path)
     while isinstance(content, dict) and (key := next((name for name in STATE_KEYS if name in content), None)):
         content = content[key]

@@ -237,7 +237,7 @@ def read_image(path: Path) -> UInt8[np.ndarray, "height width 3"]:
     except InputError:
         raise
     except FileNotFoundError:
-        raise InputError(f"{path} does not exist; check the path") from None
+        raise InputError(f"no such file: {path}; check the path") from None
     except Exception as error:  # Pillow's errors on damaged files have no common class
         raise InputError(
             f"{path} cannot be read as an image ({error}); restore it from a copy or leave it out"
@@ -259,7 +259,9 @@ def list_images(source: str | Path) -> list[LabelledImage]:
     """List the images of a folder or of a csv file."""
     source = Path(source)
     if not source.exists():
-        raise InputError(f"{source} does not exist; pass a folder of images or a csv file with the columns file, label")
+        raise InputError(
+            f"no such file or folder: {source}; pass a folder of images or a csv file with the columns file, label"
+        )
     images = _list_folder(source) if source.is_dir() else _list_table(source)
     if not images:
         raise InputError(f"{source} contains no images ({', '.join(IMAGE_SUFFIXES)}); check the path")

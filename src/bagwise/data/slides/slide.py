@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import UInt8
 
 from bagwise.errors import InputError
-from bagwise.io import check_declared_size, check_openslide
+from bagwise.io import check_declared_size, check_file_exists, check_openslide
 
 SLIDE_SUFFIXES = (".svs", ".tif", ".tiff", ".ndpi", ".mrxs", ".scn", ".vms", ".vmu", ".bif", ".svslide", ".czi")
 MULTIPLE_FILES = (".mrxs", ".vms", ".vmu")  # the pixels are stored in other files
@@ -166,8 +166,7 @@ def _open(path: Path) -> Any:
     check_openslide()
     import openslide
 
-    if not path.is_file():
-        raise InputError(f"{path} is not a file; pass slides or a folder of slides")
+    check_file_exists(path, "pass slides or a folder of slides")
     try:
         return openslide.OpenSlide(path)
     except openslide.OpenSlideError as error:
@@ -232,7 +231,7 @@ def list_slides(sources: list[Path]) -> list[Path]:
     slides: dict[str, Path] = {}
     for source in sources:
         if not source.exists():
-            raise InputError(f"{source} does not exist; pass slides or a folder of slides")
+            raise InputError(f"no such file or folder: {source}; pass slides or a folder of slides")
         inside = [file for file in sorted(source.rglob("*")) if _is_slide(file)]
         for slide in inside if source.is_dir() else [source]:
             if slides.setdefault(slide.stem, slide).resolve() != slide.resolve():
