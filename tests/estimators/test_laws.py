@@ -100,6 +100,17 @@ def test_predict_proba_returns_probabilities_of_the_given_labels(fitted):
     np.testing.assert_array_equal(fitted.predict(NEEDLES), fitted.classes_[probabilities.argmax(axis=1)])
 
 
+def test_predict_log_proba_returns_the_logarithms_of_the_probabilities(fitted):
+    np.testing.assert_array_equal(np.exp(fitted.predict_log_proba(NEEDLES)) > 0, fitted.predict_proba(NEEDLES) > 0)
+    np.testing.assert_allclose(np.exp(fitted.predict_log_proba(NEEDLES)), fitted.predict_proba(NEEDLES), rtol=1e-12)
+
+
+def test_partial_fit_does_not_exist_and_its_error_names_the_alternatives(fitted):
+    assert not hasattr(fitted, "partial_fit")
+    with pytest.raises(AttributeError, match=f"{type(fitted).__name__} has no partial_fit.*checkpoint=.*encoder="):
+        fitted.partial_fit(NEEDLES, WORDS)
+
+
 def test_weigh_returns_weights_that_sum_to_one_in_each_bag(fitted):
     weights = fitted.weigh(NEEDLES)
     assert weights.shape == (NEEDLES.n_instances,)

@@ -23,8 +23,10 @@ from bagwise.errors import InputError
 from bagwise.estimators.leaks import warn_of_leaks
 from bagwise.estimators.serialization import load_estimator, save_estimator
 from bagwise.estimators.validation import (
+    PARTIAL_FIT,
     BagsLike,
     ValidationBags,
+    describe_shape,
     make_singleton_bags,
     match_features,
     pack_bags,
@@ -185,6 +187,11 @@ class BagEstimator(BaseEstimator, ABC):
         """Set the fitted state returned by ``_content``; parameters, classes and shapes are already set."""
 
     @property
+    def partial_fit(self) -> Any:
+        """Not supported: raises ``AttributeError``, so that ``hasattr`` is False, with the alternatives."""
+        raise AttributeError(PARTIAL_FIT.format(name=type(self).__name__))
+
+    @property
     def decision_threshold(self) -> float:
         """The probability above which the positive one of two classes is predicted."""
         return DEFAULT_THRESHOLD
@@ -326,8 +333,8 @@ class BagEstimator(BaseEstimator, ABC):
             raise InputError("there are no bags to predict; pass at least one")
         if tuple(X.instance_shape) != self.instance_shape_:
             raise InputError(
-                f"{name_bag(X.names, 0)} has {_describe_shape(X.instance_shape)}, the model needs "
-                f"{_describe_shape(self.instance_shape_)} (trained on {self._describe_training_bags()}); "
+                f"{name_bag(X.names, 0)} has {describe_shape(X.instance_shape)}, the model needs "
+                f"{describe_shape(self.instance_shape_)} (trained on {self._describe_training_bags()}); "
                 "pass instances of that shape"
             )
         if None not in (X.extractor, self.extractor_) and X.extractor != self.extractor_:
@@ -341,7 +348,3 @@ class BagEstimator(BaseEstimator, ABC):
     def _describe_training_bags(self) -> str:
         features = "" if self.extractor_ is None else f", features of {self.extractor_}"
         return f"bags of {self.target_.describe()}{features}"
-
-
-def _describe_shape(shape: tuple[int, ...]) -> str:
-    return f"{shape[0]} features" if len(shape) == 1 else "images of " + "×".join(map(str, shape))

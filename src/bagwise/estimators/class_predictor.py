@@ -45,6 +45,23 @@ class ClassPredictor(ClassifierMixin):
         """
         return self.predict_outputs(X)
 
+    @available_if(_predicts_classes)
+    def predict_log_proba(self: Any, X: BagsLike) -> np.ndarray:
+        """Predict the logarithms of the class probabilities; minus infinity for a probability of zero.
+
+        Parameters
+        ----------
+        X : Bags, list of array-like, or array-like of shape (n_bags, n_features)
+            Bags to predict.
+
+        Returns
+        -------
+        ndarray of shape (n_bags, n_classes)
+            Columns are in the order of ``classes_``.
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
     def decision_function(self: Any, X: BagsLike) -> np.ndarray:
         """Compute the scores of bags.
 

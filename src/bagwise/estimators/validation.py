@@ -11,6 +11,11 @@ from bagwise.bags import Bags, align_features
 
 BagsLike = Bags | Sequence[npt.ArrayLike] | npt.ArrayLike  # types that estimators accept as X
 ValidationBags = tuple[BagsLike, npt.ArrayLike]  # bags and their labels
+PARTIAL_FIT = (
+    "{name} has no partial_fit: it is fitted to all bags at once, which may be larger than memory (bagwise.load_bags). "
+    "To resume a network, pass fit(..., checkpoint=FILE); to start from the weights of another, pass its parts, e.g. "
+    "BagClassifier(encoder=model.model_.encoder)"
+)
 
 
 def as_bags(X: BagsLike) -> Bags:
@@ -70,6 +75,15 @@ def _may_be_bag(bag: Any) -> bool:
 def make_singleton_bags(rows: np.ndarray) -> Bags:
     """Turn each row of a 2-D array into a bag with one instance."""
     return Bags(rows, np.arange(len(rows) + 1))
+
+
+def describe_shape(shape: tuple[int, ...]) -> str:
+    """Describe the shape of an instance for a message.
+
+    >>> describe_shape((5,)), describe_shape((8, 8))
+    ('5 features', 'images of 8×8')
+    """
+    return f"{shape[0]} features" if len(shape) == 1 else "images of " + "×".join(map(str, shape))
 
 
 def set_feature_names(estimator: Any, names: Sequence[str] | None) -> None:
