@@ -12,9 +12,10 @@ import torch
 from sklearn.base import clone
 from torch import Tensor, nn
 
-from bagwise.arguments import choose_by_name
+from bagwise.arguments import canonicalize_name, choose_by_name
 from bagwise.bags import compute_signatures
 from bagwise.errors import InputError
+from bagwise.estimators.bag_embedder import BagEmbedder
 from bagwise.estimators.base import BagEstimator, BagPredictions, RandomState
 from bagwise.estimators.calibration import Adjustment, learn_adjustment, restore_adjustment
 from bagwise.estimators.network_builder import build_network, make_blank_bags
@@ -29,7 +30,7 @@ from bagwise.estimators.training_tasks import (
     split_validation,
 )
 from bagwise.estimators.validation import BagsLike, ValidationBags
-from bagwise.nn import CONNECTIONS, Context, Purpose, random_integer
+from bagwise.nn import CONNECTIONS, BagModel, Context, Purpose, random_integer
 from bagwise.nn.pooling import Pooling
 from bagwise.targets import Likelihood, Target
 from bagwise.training import (
@@ -47,7 +48,7 @@ from bagwise.training.engines import choose_engine
 from bagwise.training.streaming import resolve_memory
 
 
-class BagNetwork(BagEstimator):
+class BagNetwork(BagEmbedder, BagEstimator):
     """Abstract base class of networks: an encoder, an optional context, a pooling and a head, trained end to end.
 
     Subclasses set the kind of their target, and may add parameters. The parameters are those of ``BagClassifier``,
@@ -215,6 +216,11 @@ class BagNetwork(BagEstimator):
         return BagPredictions(self._compute_outputs(inferred.scores), inferred.weights.mean(axis=1))
 
     @property
+    def pools_embeddings(self) -> bool:
+        """Whether the network pools embeddings, and not the scores of instances."""
+        return canonicalize_name(self.level) == "embedding"
+
+    @property
     def decision_threshold(self) -> float:
         return self.adjustment_.threshold
 
@@ -259,10 +265,16 @@ class BagNetwork(BagEstimator):
             return likelihood
         return choose_by_name(self.connections, CONNECTIONS, "connections").likelihood(likelihood)
 
-    def _infer(self, X: BagsLike) -> InferenceResult:
-        bags = self._check_bags(X)
-        device = resolve_device(self.device)
-        return run_inference(self.model_.to(device), bags, device, memory=resolve_memory(self.memory, device))
+    def _infer(self, X: BagsLike, head: nn.Module | None = None) -> InferenceResult:
+        """Run the network, with another head if one is given."""
+        bags, device = self._check_bags(X), resolve_device(self.device)
+        model = self.model_.to(device)
+        if head is not None:
+            model = BagModel(model.encoder, model.pooling, head, context=model.context).train(model.training)
+        return run_inference(model, bags, device, memory=resolve_memory(self.memory, device))
+
+    def _embed(self, X: BagsLike) -> np.ndarray:
+        return self._infer(X, head=nn.Identity()).scores
 
     def _compute_scores(self, X: BagsLike) -> np.ndarray:
         return self._infer(X).scores

@@ -22,7 +22,10 @@ from sklearn.svm import LinearSVC
 
 from bagwise.arguments import check_real_number
 from bagwise.bags import Bags
+from bagwise.estimators.bag_embedder import BagEmbedder
 from bagwise.estimators.classical.base import FittedState
+from bagwise.estimators.classical.scaled_bags import iterate_scaled_groups
+from bagwise.estimators.validation import BagsLike
 from bagwise.nn import segment_sum
 from bagwise.training import array_to_tensor
 
@@ -75,6 +78,14 @@ class LearnedVectors(FittedState):
         codes = (self.book.codes(bags.instances[rows]) for rows, _ in cut_rows(bags, self.book.width))
         parts = np.concatenate([chunk @ self.machine.weights.T for chunk in codes])
         return normalize_parts(np.abs(parts[np.arange(len(parts)), predicted.repeat(bags.sizes)]), bags)
+
+
+class VectorEmbedder(BagEmbedder):
+    """Mixin of classical methods whose fitted state are ``LearnedVectors``."""
+
+    def _embed(self: Any, X: BagsLike) -> np.ndarray:
+        groups = iterate_scaled_groups(self._check_bags(X), self.scaling_)
+        return np.concatenate([compute_bag_vectors(self.learned_.book, group) for group in groups])
 
 
 def compute_bag_vectors(book: CodeBook, bags: Bags) -> np.ndarray:

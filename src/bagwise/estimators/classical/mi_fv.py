@@ -19,6 +19,7 @@ from bagwise.estimators.classical.bag_vectors import (
     CodeBook,
     LearnedVectors,
     LinearClassifier,
+    VectorEmbedder,
     compute_bag_vectors,
     fit_linear_classifier,
 )
@@ -70,7 +71,7 @@ class LearnedFisher(LearnedVectors):
     machine: LinearClassifier
 
 
-class MiFV(ClassicalEstimator):
+class MiFV(VectorEmbedder, ClassicalEstimator):
     """miFV: Fisher vectors of bags under a Gaussian mixture, with a linear support vector machine.
 
         c(x): for each Gaussian k, with γₖ = p(k | x) and z = (x − μₖ) / σₖ,

@@ -17,6 +17,7 @@ from bagwise.estimators.classical.bag_vectors import (
     CodeBook,
     LearnedVectors,
     LinearClassifier,
+    VectorEmbedder,
     compute_bag_vectors,
     fit_linear_classifier,
 )
@@ -55,7 +56,7 @@ class LearnedVLAD(LearnedVectors):
     machine: LinearClassifier
 
 
-class MiVLAD(ClassicalEstimator):
+class MiVLAD(VectorEmbedder, ClassicalEstimator):
     """miVLAD: residuals to the centres of a code book, summed over the bag, with a linear support vector machine.
 
         c(x) has one block per centre: x − μₖ in the block of the nearest centre, zeros in the others

@@ -20,9 +20,11 @@ from sklearn.base import ClassifierMixin
 from bagwise.arguments import choose_by_name, describe_value
 from bagwise.bags import Bags
 from bagwise.errors import InputError
+from bagwise.estimators.bag_embedder import BagEmbedder
 from bagwise.estimators.base import RandomState
 from bagwise.estimators.classical.scaled_bags import iterate_scaled_groups
 from bagwise.estimators.classical.wrapped import LearnedClassifier, WrappingEstimator
+from bagwise.estimators.validation import BagsLike
 from bagwise.nn import Offsets, PerBag, Rows, segment_argmax, segment_max, segment_mean
 from bagwise.nn.pooling import make_uniform_weights
 from bagwise.targets import ClassLikelihood
@@ -64,7 +66,7 @@ class LearnedPooled(LearnedClassifier):
         return sum(share @ importance for share, importance in zip(shares, importances, strict=True))
 
 
-class PooledClassifier(WrappingEstimator):
+class PooledClassifier(BagEmbedder, WrappingEstimator):
     """A scikit-learn classifier on the mean, minimum and maximum of each feature in a bag.
 
     Parameters
@@ -110,9 +112,14 @@ class PooledClassifier(WrappingEstimator):
         self.random_state = random_state
 
     def _learn(self, bags: Bags, targets: np.ndarray, seed: int) -> LearnedPooled:
+        return self._wrap(self._fit_classifier(self._pool(bags), targets, seed))
+
+    def _embed(self, X: BagsLike) -> np.ndarray:
+        return self._pool(self._check_bags(X))
+
+    def _pool(self, bags: Bags) -> np.ndarray:
         statistics = _check_statistics(self.statistics)
-        rows = [pool_bags(group, statistics) for group in iterate_scaled_groups(bags, self.scaling_)]
-        return self._wrap(self._fit_classifier(np.concatenate(rows), targets, seed))
+        return np.concatenate([pool_bags(group, statistics) for group in iterate_scaled_groups(bags, self.scaling_)])
 
     def _wrap(self, classifier: Any) -> LearnedPooled:
         statistics = tuple(_check_statistics(self.statistics))
