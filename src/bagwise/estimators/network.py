@@ -29,7 +29,7 @@ from bagwise.estimators.training_tasks import (
     make_training_settings,
     split_validation,
 )
-from bagwise.estimators.validation import BagsLike, ValidationBags
+from bagwise.estimators.validation import BagsLike, ValidationBags, check_sample_weight
 from bagwise.nn import CONNECTIONS, BagModel, Context, Purpose, random_integer
 from bagwise.nn.pooling import Pooling
 from bagwise.targets import Likelihood, Target
@@ -139,6 +139,7 @@ class BagNetwork(BagEmbedder, BagEstimator):
         self,
         X: BagsLike,
         y: npt.ArrayLike | None = None,
+        sample_weight: npt.ArrayLike | None = None,
         *,
         validation: ValidationBags | None = None,
         checkpoint: str | Path | None = None,
@@ -153,6 +154,9 @@ class BagNetwork(BagEmbedder, BagEstimator):
             Training bags.
         y : array-like of shape (n_bags,)
             One label per bag.
+        sample_weight : array-like of shape (n_bags,) or None, default=None
+            Factor of each bag on the loss, in addition to class weights; None means one. Standardisation and the
+            classes are computed from all bags.
         validation : tuple of (bags, labels) or None, default=None
             Bags for choosing the best epoch, instead of a share of the training bags.
         checkpoint : str, Path or None, default=None
@@ -172,7 +176,7 @@ class BagNetwork(BagEmbedder, BagEstimator):
                 "a checkpoint needs random_state, so that a resumed training uses the same random numbers; set it, "
                 "e.g. random_state=0"
             )
-        plan = self._plan(X, y, validation)
+        plan = self._plan(X, y, validation, sample_weight)
         self.model_, device = build_network(self, plan.training.bags), resolve_device(self.device)
         choice = choose_engine(self.engine, self.model_, self.likelihood_, plan.training, plan.settings, device)
         self.engine_ = choice.name
@@ -240,10 +244,18 @@ class BagNetwork(BagEmbedder, BagEstimator):
         load_parameters(self.model_, tensors)
         self.model_.eval()
 
-    def _plan(self, X: BagsLike, y: npt.ArrayLike | None, validation: ValidationBags | None) -> TrainingPlan:
+    def _plan(
+        self,
+        X: BagsLike,
+        y: npt.ArrayLike | None,
+        validation: ValidationBags | None,
+        sample_weight: npt.ArrayLike | None = None,
+    ) -> TrainingPlan:
         bags, targets = self._check_training_input(X, y)
+        weights = check_sample_weight(sample_weight, len(bags))
         check_network_parameters(self, self.target_, validation is not None)
-        return TrainingPlan(make_training_settings(self), *self._make_tasks(LabelledBags(bags, targets), validation))
+        tasks = self._make_tasks(LabelledBags(bags, targets, weights), validation)
+        return TrainingPlan(make_training_settings(self), *tasks, weights)
 
     def _make_tasks(
         self, training: LabelledBags, validation: ValidationBags | None

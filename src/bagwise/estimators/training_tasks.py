@@ -1,5 +1,6 @@
 """Preparation of network training: parameter checks, training and validation bags, class weights."""
 
+import hashlib
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
@@ -29,18 +30,25 @@ FITTED_PARAMETERS = (  # in addition to the training settings; in the order of t
 
 
 class LabelledBags(NamedTuple):
-    """Bags and their encoded targets."""
+    """Bags, their encoded targets, and their weights in the loss if they have any."""
 
     bags: Bags
     targets: np.ndarray
+    weights: np.ndarray | None = None
+
+    def select(self, rows: np.ndarray) -> "LabelledBags":
+        """Return some of the bags."""
+        weights = None if self.weights is None else self.weights[rows]
+        return LabelledBags(self.bags[rows], self.targets[rows], weights)
 
 
 class TrainingPlan(NamedTuple):
-    """The settings, the training bags and the validation bags of one fit."""
+    """The settings, the training bags, the validation bags and the weights of all given bags of one fit."""
 
     settings: TrainingSettings
     training: TrainingTask
     validation: TrainingTask | None
+    sample_weight: np.ndarray | None = None
 
 
 def check_network_parameters(estimator: Any, target: Target, has_validation_bags: bool) -> None:
@@ -81,10 +89,7 @@ def make_training_settings(estimator: Any) -> TrainingSettings:
 def split_validation(known: LabelledBags, target: Target, share: float, seed: int) -> tuple[LabelledBags, LabelledBags]:
     """Hold out a share of the bags for validation, stratified by target; bags of a group stay together."""
     training, validation = hold_out(target.make_strata(known.targets), known.bags.groups, share, seed)
-    return (
-        LabelledBags(known.bags[training], known.targets[training]),
-        LabelledBags(known.bags[validation], known.targets[validation]),
-    )
+    return known.select(training), known.select(validation)
 
 
 def make_tasks(
@@ -93,7 +98,15 @@ def make_tasks(
     """Return the training and the validation task; both use class weights computed from the training bags."""
 
     def make_task(known: LabelledBags) -> TrainingTask:
-        return TrainingTask(known.bags, known.targets, target.weigh_bags(known.targets, class_weight, training.targets))
+        importance = target.weigh_bags(known.targets, class_weight, training.targets)
+        if known.weights is not None:
+            importance = (importance * known.weights).astype(importance.dtype)
+            if not importance.any():
+                raise InputError(
+                    "all training bags or all validation bags have a sample_weight of 0; pass validation bags with "
+                    "fit(..., validation=(bags, labels)), or set validation=None"
+                )
+        return TrainingTask(known.bags, known.targets, importance)
 
     return make_task(training), None if validation is None else make_task(validation)
 
@@ -106,6 +119,8 @@ def describe_fit(estimator: Any, plan: TrainingPlan) -> dict[str, Any]:
     # likewise for the choice of a target
     chosen = {"target": (estimator.target, AUTO), "positive": (estimator.positive, None)}
     target = {name: to_plain(value) for name, (value, default) in chosen.items() if value != default}
+    weights = plan.sample_weight
+    weighted = {} if weights is None else {"sample_weight": hashlib.sha256(weights.tobytes()).hexdigest()}
     return {
         **asdict(plan.settings),
         **{name: to_plain(getattr(estimator, name)) for name in FITTED_PARAMETERS},
@@ -113,6 +128,7 @@ def describe_fit(estimator: Any, plan: TrainingPlan) -> dict[str, Any]:
         "encoder": to_plain(estimator.encoder),
         **context,
         **target,
+        **weighted,
         "pooling": to_plain(estimator.pooling),
         "augmentation": to_plain(estimator.augmentation),
         **{name: None if task is None else fingerprint_bags(task.bags, task.targets) for name, task in tasks.items()},

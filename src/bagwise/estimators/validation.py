@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bagwise.bags import Bags, align_features
+from bagwise.errors import InputError
 
 BagsLike = Bags | Sequence[npt.ArrayLike] | npt.ArrayLike  # types that estimators accept as X
 ValidationBags = tuple[BagsLike, npt.ArrayLike]  # bags and their labels
@@ -75,6 +76,28 @@ def _may_be_bag(bag: Any) -> bool:
 def make_singleton_bags(rows: np.ndarray) -> Bags:
     """Turn each row of a 2-D array into a bag with one instance."""
     return Bags(rows, np.arange(len(rows) + 1))
+
+
+def check_sample_weight(sample_weight: npt.ArrayLike | None, n_bags: int) -> np.ndarray | None:
+    """Return the weights of bags as an array; None if there are none.
+
+    >>> check_sample_weight([1, 0], 2)
+    array([1., 0.])
+    """
+    if sample_weight is None:
+        return None
+    try:
+        weights = np.array(sample_weight, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"sample_weight is not numeric ({error}); give one number per bag") from None
+    if weights.shape != (n_bags,):
+        raise InputError(f"sample_weight has shape {weights.shape} for {n_bags} bags; give one number per bag")
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        bag = int(np.argmin(np.isfinite(weights) & (weights >= 0)))
+        raise InputError(f"the sample_weight of bag {bag} is {weights[bag]}; weights must be finite and at least 0")
+    if not weights.any():
+        raise InputError("every sample_weight is zero, so nothing could be learned; give some bags a weight above zero")
+    return weights
 
 
 def describe_shape(shape: tuple[int, ...]) -> str:

@@ -129,7 +129,7 @@ class ClassicalEstimator(ClassPredictor, BagEstimator):
         Of two classes, number 1 is the positive one, and the score is its log odds.
         """
 
-    def fit(self, X: BagsLike, y: npt.ArrayLike | None = None) -> "ClassicalEstimator":
+    def fit(self, X: BagsLike, y: npt.ArrayLike | None = None, **unsupported: Any) -> "ClassicalEstimator":
         """Fit the method.
 
         Parameters
@@ -138,12 +138,19 @@ class ClassicalEstimator(ClassPredictor, BagEstimator):
             Training bags.
         y : array-like of shape (n_bags,)
             One label per bag.
+        **unsupported
+            Not supported: these methods have no ``sample_weight``, nor other arguments.
 
         Returns
         -------
         ClassicalEstimator
             The estimator itself.
         """
+        if unsupported:
+            raise InputError(
+                f"{type(self).__name__} does not support {', '.join(unsupported)}; leave it out. sample_weight is "
+                "supported by networks, PooledClassifier, NaiveClassifier and MajorityClassifier"
+            )
         bags, targets = self._check_training_input(X, y)
         check_folds(self.calibration)
         check_bool("standardize", self.standardize)

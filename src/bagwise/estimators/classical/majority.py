@@ -15,7 +15,7 @@ from torch import Tensor
 from bagwise.errors import InputError
 from bagwise.estimators.base import BagEstimator, RandomState
 from bagwise.estimators.class_predictor import ClassPredictor
-from bagwise.estimators.validation import BagsLike
+from bagwise.estimators.validation import BagsLike, check_sample_weight
 from bagwise.nn.pooling import make_uniform_weights
 from bagwise.training import array_to_tensor
 
@@ -49,7 +49,9 @@ class MajorityClassifier(ClassPredictor, BagEstimator):
         self.positive = positive
         self.random_state = random_state
 
-    def fit(self, X: BagsLike, y: npt.ArrayLike | None = None) -> "MajorityClassifier":
+    def fit(
+        self, X: BagsLike, y: npt.ArrayLike | None = None, sample_weight: npt.ArrayLike | None = None
+    ) -> "MajorityClassifier":
         """Count the classes.
 
         Parameters
@@ -58,14 +60,17 @@ class MajorityClassifier(ClassPredictor, BagEstimator):
             Training bags.
         y : array-like of shape (n_bags,)
             One label per bag.
+        sample_weight : array-like of shape (n_bags,) or None, default=None
+            Weight of each bag; None means one.
 
         Returns
         -------
         MajorityClassifier
             The estimator itself.
         """
-        _, targets = self._check_training_input(X, y)
-        self.class_shares_ = np.bincount(targets) / len(targets)
+        bags, targets = self._check_training_input(X, y)
+        counts = np.bincount(targets, weights=check_sample_weight(sample_weight, len(bags)))
+        self.class_shares_ = counts / counts.sum()
         return self
 
     def predict_outputs(self, X: BagsLike) -> np.ndarray:

@@ -115,11 +115,12 @@ class NaiveClassifier(WrappingEstimator):
         groups = iterate_scaled_groups(bags, self.scaling_)
         return self.likelihood_.decisions(np.concatenate([self.learned_.instance_scores(group) for group in groups]))
 
-    def _learn(self, bags: Bags, targets: np.ndarray, seed: int) -> LearnedNaive:
+    def _learn(self, bags: Bags, targets: np.ndarray, seed: int, weights: np.ndarray | None) -> LearnedNaive:
         choose_by_name(self.pooling, POOLINGS, "pooling")
         check_instances_fit(bags, type(self).__name__)
         rows = self.scaling_.rows(bags.instances)
-        return self._wrap(self._fit_classifier(rows, targets.repeat(bags.sizes), seed))
+        weights = None if weights is None else weights.repeat(bags.sizes)
+        return self._wrap(self._fit_classifier(rows, targets.repeat(bags.sizes), seed, weights))
 
     def _wrap(self, classifier: Any) -> LearnedNaive:
         return LearnedNaive(classifier, self.target_.likelihood.ordered, self.pooling)

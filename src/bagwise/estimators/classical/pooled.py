@@ -111,8 +111,8 @@ class PooledClassifier(BagEmbedder, WrappingEstimator):
         self.positive = positive
         self.random_state = random_state
 
-    def _learn(self, bags: Bags, targets: np.ndarray, seed: int) -> LearnedPooled:
-        return self._wrap(self._fit_classifier(self._pool(bags), targets, seed))
+    def _learn(self, bags: Bags, targets: np.ndarray, seed: int, weights: np.ndarray | None) -> LearnedPooled:
+        return self._wrap(self._fit_classifier(self._pool(bags), targets, seed, weights))
 
     def _embed(self, X: BagsLike) -> np.ndarray:
         return self._pool(self._check_bags(X))

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import torch
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.utils.validation import has_fit_parameter
 from torch import Tensor
 
 from bagwise.arguments import check_bool, describe_value
@@ -27,7 +28,7 @@ from bagwise.estimators.classical.base import (
 )
 from bagwise.estimators.classical.scaled_bags import iterate_scaled_groups
 from bagwise.estimators.classical.skops_files import dump_classifier, load_classifier
-from bagwise.estimators.validation import BagsLike
+from bagwise.estimators.validation import BagsLike, check_sample_weight
 from bagwise.nn import Purpose, Scaling, fit_scaling, random_integer
 from bagwise.targets import ClassLikelihood
 
@@ -83,14 +84,16 @@ class WrappingEstimator(ClassPredictor, BagEstimator):
     scaling_: Scaling
 
     @abstractmethod
-    def _learn(self, bags: Bags, targets: np.ndarray, seed: int) -> LearnedClassifier:
-        """Fit the classifier to bags, which are not scaled yet, and to class numbers, positive last."""
+    def _learn(self, bags: Bags, targets: np.ndarray, seed: int, weights: np.ndarray | None) -> LearnedClassifier:
+        """Fit the classifier to bags, which are not scaled yet, to class numbers, positive last, and weights."""
 
     @abstractmethod
     def _wrap(self, classifier: Any) -> LearnedClassifier:
         """Return the fitted state of a fitted classifier."""
 
-    def fit(self, X: BagsLike, y: npt.ArrayLike | None = None) -> "WrappingEstimator":
+    def fit(
+        self, X: BagsLike, y: npt.ArrayLike | None = None, sample_weight: npt.ArrayLike | None = None
+    ) -> "WrappingEstimator":
         """Fit the classifier.
 
         Parameters
@@ -99,6 +102,9 @@ class WrappingEstimator(ClassPredictor, BagEstimator):
             Training bags.
         y : array-like of shape (n_bags,)
             One label per bag.
+        sample_weight : array-like of shape (n_bags,) or None, default=None
+            Weight of each bag, if the classifier supports weights; None means one. Standardisation and the classes are
+            computed from all bags.
 
         Returns
         -------
@@ -109,7 +115,7 @@ class WrappingEstimator(ClassPredictor, BagEstimator):
         check_bool("standardize", self.standardize)
         self.scaling_ = fit_scaling(bags, self.standardize)
         numbers = self.target_.likelihood.order_targets(targets)
-        self.learned_ = self._learn(bags, numbers, self.seed_)
+        self.learned_ = self._learn(bags, numbers, self.seed_, check_sample_weight(sample_weight, len(bags)))
         return self
 
     def predict_outputs(self, X: BagsLike) -> np.ndarray:
@@ -125,7 +131,7 @@ class WrappingEstimator(ClassPredictor, BagEstimator):
         groups = iterate_scaled_groups(self._check_bags(X), self.scaling_)
         return np.concatenate([self.learned_.scores(group) for group in groups])
 
-    def _fit_classifier(self, rows: np.ndarray, targets: np.ndarray, seed: int) -> Any:
+    def _fit_classifier(self, rows: np.ndarray, targets: np.ndarray, seed: int, weights: np.ndarray | None) -> Any:
         """Fit a copy of the classifier, in which every ``random_state`` that is None is set to a seed."""
         template = ExtraTreesClassifier() if self.estimator is None else self.estimator
         _check_classifier(template)
@@ -134,7 +140,13 @@ class WrappingEstimator(ClassPredictor, BagEstimator):
         seeds = {
             name: random_integer(seed, Purpose.INITIALIZATION, index) % (1 << 32) for index, name in enumerate(unseeded)
         }
-        return classifier.set_params(**seeds).fit(rows, targets)
+        if weights is not None and not has_fit_parameter(classifier, "sample_weight"):
+            raise InputError(
+                f"sample_weight: {type(classifier).__name__} does not support weights; leave them out, or choose a "
+                "classifier that does, e.g. ExtraTreesClassifier() or LogisticRegression()"
+            )
+        weighted = {} if weights is None else {"sample_weight": weights}
+        return classifier.set_params(**seeds).fit(rows, targets, **weighted)
 
     def _content(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
         return {}, {**scaling_to_tensors(self.scaling_), "classifier": dump_classifier(self.learned_.classifier)}
