@@ -1,9 +1,16 @@
 """Csv files: separators, blank lines, and the errors for files that are not tables."""
 
+import csv
+import io
+import tempfile
+from pathlib import Path
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from bagwise.errors import InputError
-from bagwise.io.csv_files import open_csv, read_csv, write_csv
+from bagwise.io.csv_files import PlainRow, open_csv, open_csv_lines, read_csv, write_csv
 
 
 def read_table(path):
@@ -47,6 +54,29 @@ def test_open_csv_rejects_what_is_not_a_table(tmp_path, content, message):
 def test_open_csv_keeps_null_characters(tmp_path):
     (tmp_path / "a.csv").write_bytes(b"a,b\r\n1,\x002\n")
     assert read_table(tmp_path / "a.csv")[1][0][1] == ["1", "\x002"]
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(st.lists(st.lists(st.text('ab ,;"\n\t', max_size=4), min_size=2, max_size=2)), st.sampled_from(",;\t"))
+def test_open_csv_lines_equals_the_reader_of_python(rows, separator):
+    stream = io.StringIO(newline="")
+    csv.writer(stream, delimiter=separator).writerows([["x", "y"], *rows])
+    expected = [row for row in rows if any(cell.strip() for cell in row)]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "a.csv"
+        path.write_bytes(stream.getvalue().encode())
+        with open_csv_lines(path) as table:
+            lines = [cells for _, cells in table.rows]
+        assert [list(cells) for cells in lines] == expected
+        assert [[cells[0], cells[1]] for cells in lines] == expected
+        assert [cells for _, cells in read_table(path)[1]] == expected
+
+
+def test_plain_row_splits_a_line_at_any_cell():
+    row = PlainRow("a,,c,d,", ",")
+    assert [row[index] for index in range(len(row))] == list(row) == ["a", "", "c", "d", ""]
+    with pytest.raises(IndexError, match="no cell 5"):
+        row[5]
 
 
 def test_open_csv_names_a_missing_file(tmp_path):

@@ -4,11 +4,13 @@ __all__ = [
     "MANIFEST",
     "MAX_NUMERIC_COMPRESSION",
     "PIXELS",
+    "Cells",
     "CsvTable",
     "JsonObject",
     "MappedArray",
     "MappedFile",
     "OpenFolder",
+    "PlainRow",
     "check_declared_size",
     "check_disk_space",
     "check_encoder_packages",
@@ -28,6 +30,7 @@ __all__ = [
     "map_npy",
     "name_path_in_errors",
     "open_csv",
+    "open_csv_lines",
     "read_csv",
     "read_folder",
     "read_json",
@@ -57,7 +60,7 @@ from .atomic import (
     write_atomically,
     write_folder_atomically,
 )
-from .csv_files import CsvTable, open_csv, read_csv, write_csv
+from .csv_files import Cells, CsvTable, PlainRow, open_csv, open_csv_lines, read_csv, write_csv
 from .disk_checks import check_disk_space, check_file_exists, check_writable
 from .json_files import JsonObject, read_json, write_json
 from .locking import describe_owner, hold_lock, lock_folder

@@ -13,7 +13,47 @@ from bagwise.io.atomic import write_atomically
 from bagwise.io.disk_checks import check_file_exists
 
 SEPARATORS = ",;\t"
+BEGINNING = 100  # characters of a line that are searched for text before all of its cells are
 ZIP_SIGNATURE = b"PK\x03\x04"  # first bytes of an xlsx file
+
+
+class PlainRow:
+    """The cells of a line without quotes, which is split only where cells are needed.
+
+    Parameters
+    ----------
+    text : str
+        The line, without its end.
+    separator : str
+        The separator of the cells.
+    """
+
+    def __init__(self, text: str, separator: str) -> None:
+        self.text = text
+        self.separator = separator
+        self._n_cells = text.count(separator) + 1
+
+    def __len__(self) -> int:
+        return self._n_cells
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.text.split(self.separator))
+
+    def __getitem__(self, index: int) -> str:
+        """Return a cell; the line is split from the nearer end.
+
+        >>> PlainRow("a,b,c", ",")[2]
+        'c'
+        """
+        if not 0 <= index < self._n_cells:
+            raise IndexError(f"there is no cell {index}")
+        if index < self._n_cells // 2:
+            return self.text.split(self.separator, index + 1)[index]
+        after = self._n_cells - index
+        return self.text.rsplit(self.separator, after)[-after]
+
+
+Cells = list[Any] | PlainRow
 
 
 class CsvTable(NamedTuple):
@@ -25,18 +65,36 @@ class CsvTable(NamedTuple):
         Path of the file.
     header : list of str
         Names of the columns.
-    rows : iterator of tuple of (str, list)
+    rows : iterator of tuple of (str, list or PlainRow)
         Location in the file, such as "line 7", and cells of each row; rows are read one at a time.
     """
 
     path: Path
     header: list[str]
-    rows: Iterator[tuple[str, list[Any]]]
+    rows: Iterator[tuple[str, Any]]
 
 
 @contextlib.contextmanager
 def open_csv(path: Path) -> Iterator[CsvTable]:
-    """Open a csv file in UTF-8 for reading row by row.
+    """Open a csv file as ``open_csv_lines`` does, with the cells of each row in a list.
+
+    Parameters
+    ----------
+    path : Path
+        Path of the file.
+
+    Yields
+    ------
+    CsvTable
+        Header and rows.
+    """
+    with open_csv_lines(path) as table:
+        yield table._replace(rows=((place, list(cells)) for place, cells in table.rows))
+
+
+@contextlib.contextmanager
+def open_csv_lines(path: Path) -> Iterator[CsvTable]:
+    """Open a csv file in UTF-8 for reading row by row; lines without quotes are not split.
 
     The separator is the most frequent of comma, semicolon and tab in the header. Lines without text are skipped. The
     name of the first column may be empty, as in files that pandas writes with a row index.
@@ -63,7 +121,7 @@ def open_csv(path: Path) -> Iterator[CsvTable]:
     with path.open(newline="", encoding="utf-8-sig") as stream:
         lines = _read_lines(path, stream, _find_separator(path, stream))
         _, first = next(lines, ("", []))
-        header = _check_header(path, first)
+        header = _check_header(path, list(first))
         yield CsvTable(path, header, _check_widths(path, lines, len(header)))
 
 
@@ -113,16 +171,28 @@ def _find_separator(path: Path, stream: TextIO) -> str:
     return max(SEPARATORS, key=re.sub('"[^"]*"', "", first).count)  # without quoted text
 
 
-def _read_lines(path: Path, stream: TextIO, separator: str) -> Iterator[tuple[str, list[str]]]:
-    reader = csv.reader(stream, delimiter=separator)
+def _read_lines(path: Path, stream: TextIO, separator: str) -> Iterator[tuple[str, Cells]]:
+    """Yield the lines with text; those with quotes, which may span several lines, are parsed by ``csv``."""
+    number = 0
     try:
-        for cells in reader:
-            if any(cell and not cell.isspace() for cell in cells):
-                yield f"line {reader.line_num}", cells
+        for line in stream:
+            if '"' in line:
+                reader = csv.reader(chain([line], stream), delimiter=separator)
+                cells: Cells = next(reader)
+                number += reader.line_num
+            else:
+                cells, number = PlainRow(line.rstrip("\r\n"), separator), number + 1
+            if _has_text(line[:BEGINNING], separator) or any(cell and not cell.isspace() for cell in cells):
+                yield f"line {number}", cells
     except UnicodeDecodeError:
         raise _make_encoding_error(path) from None
     except csv.Error as error:
-        raise InputError(f"{path}, line {reader.line_num} is not csv: {error}; check for an unclosed quote") from None
+        number += reader.line_num
+        raise InputError(f"{path}, line {number} is not csv: {error}; check for an unclosed quote") from None
+
+
+def _has_text(line: str, separator: str) -> bool:
+    return bool(line.replace(separator, "").replace('"', "").strip())
 
 
 def _check_header(path: Path, cells: list[str]) -> list[str]:
@@ -139,7 +209,7 @@ def _check_header(path: Path, cells: list[str]) -> list[str]:
     return header
 
 
-def _check_widths(path: Path, lines: Iterator[tuple[str, list[str]]], width: int) -> Iterator[tuple[str, list[Any]]]:
+def _check_widths(path: Path, lines: Iterator[tuple[str, Cells]], width: int) -> Iterator[tuple[str, Cells]]:
     for place, cells in lines:
         if len(cells) != width:
             raise InputError(f"{path}, {place} has {len(cells)} cells, but the first line has {width}; correct it")

@@ -6,6 +6,7 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
+from bagwise.data.formats import tables
 from bagwise.data.formats.tables import BagPacker, read_table
 from bagwise.errors import InputError
 
@@ -33,6 +34,32 @@ def test_read_table_recognises_common_column_names(write):
     assert bags.labels.tolist() == [1, 0]
     assert bags.groups.tolist() == ["p", "q"]
     np.testing.assert_array_equal(bags.instances, [[0.5, 1], [4, 5], [2, 3]])
+
+
+def test_read_table_parses_blocks_of_lines_as_python_parses_each_cell(write, monkeypatch):
+    generator = np.random.default_rng(0)
+    values = generator.normal(size=(200, 30)) * 10.0 ** generator.integers(-300, 300, (200, 30))
+    texts = [[repr(float(value)) for value in row] for row in values]
+    lines = [f"{number // 4},{','.join(row)},{number // 4 % 2}" for number, row in enumerate(texts)]
+    header = ",".join(["bag", *(f"f{column}" for column in range(30)), "label"])
+    path = write("\n".join([header, *lines]) + "\n")
+    monkeypatch.setattr(tables, "VALUES_PER_BLOCK", 1000)  # several blocks
+    monkeypatch.setattr(tables, "_parse_features", None)  # no cell is parsed on its own
+    bags = read_table(path)
+    np.testing.assert_array_equal(bags.instances, values)
+    assert bags.labels.tolist() == [number % 2 for number in range(50)]
+
+
+@pytest.mark.parametrize("cell", ['"4"', " 4 ", "٤", "4e0"])
+def test_read_table_accepts_the_same_numbers_in_blocks_and_in_cells(write, cell):
+    bags = read_table(write(TABLE.replace("p,4,5", f"p,{cell},5")))
+    np.testing.assert_array_equal(bags.instances, [[0.5, 1], [4, 5], [2, 3]])
+
+
+@pytest.mark.parametrize("cell", ["", "nan", "inf", "1e999", "1_000", "0x10", "x", "1 2", "#"])
+def test_read_table_names_the_line_and_column_of_a_cell_in_a_block(write, cell):
+    with pytest.raises(InputError, match=r"table\.csv, line 4, column 'f1'"):
+        read_table(write(TABLE.replace("p,4,5", f"p,{cell},5")))
 
 
 def test_read_table_reads_named_columns(write):

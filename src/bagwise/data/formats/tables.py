@@ -6,12 +6,14 @@ adjacent; bags are in the order of their first rows.
 
 import math
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from bagwise.bags import LABEL_PREFIX, Bags, choose_label_columns
 from bagwise.data.formats.cells import (
@@ -25,7 +27,9 @@ from bagwise.data.formats.cells import (
 from bagwise.data.formats.label_cells import build_labels, read_label_cell
 from bagwise.data.formats.parquet import open_parquet
 from bagwise.errors import InputError
-from bagwise.io import CsvTable, open_csv
+from bagwise.io import Cells, CsvTable, PlainRow, open_csv_lines
+
+VALUES_PER_BLOCK = 1 << 18  # values that are parsed at once
 
 SINGLE_ROLES = {"bag", "label", "group", "instance_label"}  # whose cells are read when bags are packed
 
@@ -97,7 +101,7 @@ def read_table(
 
 def open_table(path: Path) -> AbstractContextManager[CsvTable]:
     """Open a table; the suffix of its name decides the format."""
-    return open_parquet(path) if path.suffix.lower() == ".parquet" else open_csv(path)
+    return open_parquet(path) if path.suffix.lower() == ".parquet" else open_csv_lines(path)
 
 
 def _read_instances(path: Path, given: dict[str, str | None], drop: set[str], has_bag_table: bool = False) -> Bags:
@@ -117,9 +121,8 @@ def _read_instances(path: Path, given: dict[str, str | None], drop: set[str], ha
             )
         indices = _index_roles(table.header, columns)
         features = [(table.header.index(name), name) for name in columns.features]
-        for place, cells in table.rows:
-            metadata = _read_metadata(table, place, cells, indices)
-            packer.add(place, values=_parse_features(path, place, cells, features), **metadata)
+        for place, cells, values in _parse_rows(path, table.rows, features):
+            packer.add(place, values=values, **_read_metadata(table, place, cells, indices))
     return packer.bags()
 
 
@@ -141,7 +144,7 @@ def _index_roles(header: list[str], columns: Columns) -> dict[str, int]:
     return {role: header.index(name) for role, name in names.items()}
 
 
-def _read_metadata(table: CsvTable, place: str, cells: list[Any], indices: dict[str, int]) -> dict[str, Any]:
+def _read_metadata(table: CsvTable, place: str, cells: Cells, indices: dict[str, int]) -> dict[str, Any]:
     """Return the cells that are not features, by role; None becomes "", so that it is reported as a missing value."""
     found = {role: "" if cells[index] is None else cells[index] for role, index in indices.items()}
     for role in found.keys() - SINGLE_ROLES:
@@ -150,11 +153,36 @@ def _read_metadata(table: CsvTable, place: str, cells: list[Any], indices: dict[
     return found
 
 
-def _parse_features(path: Path, place: str, cells: list[Any], features: list[tuple[int, str]]) -> list[float]:
+def _parse_rows(
+    path: Path, rows: Iterator[tuple[str, Cells]], features: list[tuple[int, str]]
+) -> Iterator[tuple[str, Cells, Any]]:
+    """Yield each row with its features, which are parsed in blocks of rows where possible."""
+    indices = [index for index, _ in features]
+    while block := list(islice(rows, max(1, VALUES_PER_BLOCK // len(features)))):
+        numbers = _parse_block([cells for _, cells in block], indices)
+        for row, (place, cells) in enumerate(block):
+            yield place, cells, _parse_features(path, place, cells, features) if numbers is None else numbers[row]
+
+
+def _parse_block(block: list[Cells], indices: list[int]) -> np.ndarray | None:
+    """Parse the features of several lines at once; return None if any cell needs to be parsed on its own."""
+    lines = [cells.text for cells in block if isinstance(cells, PlainRow)]
+    if len(lines) < len(block):
+        return None
+    separator = cast(PlainRow, block[0]).separator
+    try:
+        numbers = np.loadtxt(lines, delimiter=separator, usecols=indices, comments=None, ndmin=2)
+    except ValueError:
+        return None
+    return numbers if np.isfinite(numbers).all() else None
+
+
+def _parse_features(path: Path, place: str, cells: Cells, features: list[tuple[int, str]]) -> list[float]:
     """Parse the features of a row.
 
     If a feature is not a number, the cells are parsed again one by one, which is slower, to name the column.
     """
+    cells = list(cells)
     try:
         values = [float(cells[index]) for index, _ in features]
         if all(map(math.isfinite, values)) and not any("_" in str(cells[index]) for index, _ in features):
@@ -213,7 +241,7 @@ class BagPacker:
         self._first_rows: list[tuple[str, dict[str, str]]] = []  # place and metadata of each bag's first row
         self._instance_labels: list[str] = []
 
-    def add(self, place: str, bag: Any, values: list[float], instance_label: Any = None, **metadata: Any) -> None:
+    def add(self, place: str, bag: Any, values: npt.ArrayLike, instance_label: Any = None, **metadata: Any) -> None:
         """Add a row.
 
         Parameters
@@ -222,7 +250,7 @@ class BagPacker:
             Where the row is in the file, e.g. ``"line 2"``.
         bag : object
             The name of the bag.
-        values : list of float
+        values : array-like of float
             The features of the instance.
         instance_label : object, default=None
             The label of the instance; None if the file has no instance labels.
@@ -241,7 +269,7 @@ class BagPacker:
         index = self._indices[name]
         self._check_agreement(place, name, texts, *self._first_rows[index])
         self._owners.append(index)
-        self._values.extend(values)
+        self._values.frombytes(np.asarray(values, dtype=np.float64).tobytes())
         if instance_label is not None:
             self._instance_labels.append(self._read_text(place, "instance label", instance_label))
 
