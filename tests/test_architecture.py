@@ -79,7 +79,7 @@ def test_architecture_page_lists_the_packages_in_order():
 
 def test_package_count_file_count_and_file_length():
     assert len({top(module) for module in FILES}) <= 18
-    assert len(MODULES) <= 300
+    assert len(MODULES) <= 310
     lengths = {module: len((SOURCE / module).read_text(encoding="utf-8").splitlines()) for module in MODULES}
     assert {module: length for module, length in lengths.items() if length > 350} == {}
 
