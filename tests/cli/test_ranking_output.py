@@ -3,7 +3,14 @@ from types import SimpleNamespace
 import pytest
 
 from bagwise.cli.options import read_options
-from bagwise.cli.ranking_output import WIDTH, format_options, make_rows, make_train_command, shorten_middle
+from bagwise.cli.ranking_output import (
+    WIDTH,
+    describe_omissions,
+    format_options,
+    make_rows,
+    make_train_command,
+    shorten_middle,
+)
 
 
 @pytest.mark.parametrize("width", [5, 8, 15])
@@ -50,3 +57,12 @@ def test_make_rows_fits_long_names_into_80_columns(interval_by):
     assert sum(widths) + 3 * len(widths) + 1 <= WIDTH
     assert row[0].startswith("a meth")
     assert row[0].endswith("tters ~!")
+
+
+def test_describe_omissions_names_everything_that_the_train_command_leaves_out():
+    plan = {"selection": {}, "adjust": [], "ensemble": 1}
+    assert describe_omissions(plan) == ""
+    found = describe_omissions({"selection": {"MI-SVM": {"C": [1, 2]}}, "adjust": ["temperature"], "ensemble": 3})
+    assert found == (
+        "This command trains one model without the selected parameters, the fitted temperature, the ensemble of 3."
+    )

@@ -22,6 +22,7 @@ from bagwise.cli.preflight import check_requirements
 from bagwise.cli.ranking_output import (
     describe_errors,
     describe_marks,
+    describe_omissions,
     make_rows,
     make_train_command,
 )
@@ -174,6 +175,7 @@ def _print_comparison(
     output.print_written(page, "page")
     output.print(sentence)
     output.print(f"next: {command}")
+    output.print_note(describe_omissions(comparison.plan))
     output.print_result(
         {
             "comparison": str(folder),

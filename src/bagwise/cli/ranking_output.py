@@ -82,6 +82,21 @@ def make_train_command(data: str, comparison: "Comparison", ranking: "Ranking", 
     return shlex.join(words)
 
 
+def describe_omissions(plan: dict[str, Any]) -> str:
+    """State what the comparison did that ``bagwise train`` does not; empty if there is nothing.
+
+    >>> describe_omissions({"selection": {}, "adjust": [], "ensemble": 3})
+    'This command trains one model without the ensemble of 3.'
+    """
+    omitted = [
+        "the selected parameters" if plan["selection"] else "",
+        f"the fitted {' and '.join(plan['adjust'])}" if plan["adjust"] else "",
+        f"the ensemble of {plan['ensemble']}" if plan["ensemble"] > 1 else "",
+    ]
+    listed = ", ".join(filter(None, omitted))
+    return f"This command trains one model without {listed}." if listed else ""
+
+
 def format_options(options: dict[str, Any]) -> list[str]:
     """Format options as NAME=VALUE; the inverse of ``read_options``.
 
