@@ -62,7 +62,9 @@ def test_find_leaks_stops_reading_when_no_feature_can_be_a_leak(monkeypatch):
 @pytest.mark.parametrize("model", [BagClassifier(epochs=1, random_state=0), build_method("extra trees")], ids=str)
 def test_fit_warns_of_a_leak_by_name(model):
     bags = make_bags(LABELS)
-    with pytest.warns(UserWarning, match=r"feature 'code' of the training bags determines the label.*drop=NAME"):
+    with pytest.warns(
+        UserWarning, match=r"feature 'code' of the training bags determines the label.*--data-option drop=code$"
+    ):
         model.fit(bags, LABELS)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -3,6 +3,7 @@
 Such a feature is usually a column of the table that was forgotten, such as a second coding of the outcome.
 """
 
+import shlex
 import warnings
 
 import numpy as np
@@ -30,10 +31,12 @@ def warn_of_leaks(bags: Bags, targets: np.ndarray) -> None:
     names = [f"'{bags.feature_names[leak]}'" if bags.feature_names else f"number {leak}" for leak in leaks[:MAX_LISTED]]
     more = f" and {len(leaks) - MAX_LISTED} more" if len(leaks) > MAX_LISTED else ""
     are_many = len(leaks) > 1
+    option = shlex.quote(f"drop={bags.feature_names[leaks[0]]}") if bags.feature_names else "drop=NAME"
     warnings.warn(
         f"{'features' if are_many else 'feature'} {', '.join(names)}{more} of the training bags "
-        f"{'determine' if are_many else 'determines'} the label: one value for each label, in every instance. Such a "
-        "model is worthless unless the feature is known before the label; drop the column (--data-option drop=NAME)",
+        f"{'determine' if are_many else 'determines'} the label: one value for each label, in every instance. A model "
+        "that uses such a feature is worthless unless the feature is known before the label; drop the column with "
+        f"--data-option {option}",
         stacklevel=4,
     )
 
