@@ -55,11 +55,11 @@ MUTANTS = [
     Mutant("targets/class_likelihoods.py", "- math.log(len(sets))", "+ math.log(len(sets))", "targets"),
     Mutant(
         "estimators/calibration.py",
-        "clip_log(probabilities) / self.temperature",
-        "clip_log(probabilities) * self.temperature",
+        "scores * self.slope + self.offset",
+        "scores * self.slope - self.offset",
         "estimators/test_calibration.py",
     ),
-    Mutant("estimators/calibration.py", "1 / (len(targets) + 2)", "0.0", "estimators/test_calibration.py"),
+    Mutant("estimators/calibration.py", "PRIOR_BAGS = 2", "PRIOR_BAGS = 0", "estimators/test_calibration.py"),
     Mutant("nn/pooling/linear.py", "totals.rows / totals.counts", "totals.rows", "nn/pooling training/streaming"),
     Mutant("nn/pooling/maximum.py", "self.sharpness * values", "values", "nn/pooling"),
     Mutant(

@@ -39,7 +39,7 @@ def search(bags):
     """Return a grid search for C and γ with three folds, scored by AUC; γ is around one over the number of pixels."""
     width = int(np.prod(bags.instance_shape))
     grid = {"C": GRID["C"], "gamma": [factor / width for factor in GRID["factor"]]}
-    model = MISVM(components=COMPONENTS, class_weight="balanced", calibration=0, random_state=1)
+    model = MISVM(components=COMPONENTS, class_weight="balanced", calibration=False, random_state=1)
     return GridSearchCV(model, grid, scoring="roc_auc", cv=folds(bags, 3, seed=2), n_jobs=2)
 
 

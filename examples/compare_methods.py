@@ -9,7 +9,7 @@ bags = load_dataset("needles", n_bags=80)
 estimators = {
     "extra trees": PooledClassifier(random_state=0),
     "minimax kernel": MinimaxKernel(random_state=0),
-    "MI-SVM, C by grid search": GridSearchCV(MISVM(calibration=0, random_state=0), {"C": [1, 10]}, cv=3),
+    "MI-SVM, C by grid search": GridSearchCV(MISVM(calibration=False, random_state=0), {"C": [1, 10]}, cv=3),
     "gated attention": BagClassifier(epochs=10, batch_size=4, random_state=0),
 }
 folds = StratifiedKFold(4, shuffle=True, random_state=0)

@@ -62,7 +62,7 @@ def test_make_rows_fits_long_names_into_80_columns(interval_by):
 def test_describe_omissions_names_everything_that_the_train_command_leaves_out():
     plan = {"selection": {}, "adjust": [], "ensemble": 1}
     assert describe_omissions(plan) == ""
-    found = describe_omissions({"selection": {"MI-SVM": {"C": [1, 2]}}, "adjust": ["temperature"], "ensemble": 3})
+    found = describe_omissions({"selection": {"MI-SVM": {"C": [1, 2]}}, "adjust": ["calibration"], "ensemble": 3})
     assert found == (
-        "This command trains one model without the selected parameters, the fitted temperature, the ensemble of 3."
+        "This command trains one model without the selected parameters, the learned calibration, the ensemble of 3."
     )

@@ -36,7 +36,7 @@ def test_train_with_a_method_gives_a_run_for_every_other_command(tmp_path):
         "--method",
         "MI-SVM",
         "--method-option",
-        "calibration=0",
+        "calibration=false",
         "--seed",
         "3",
         "--data-option",
@@ -75,7 +75,7 @@ def test_train_applies_flags_to_the_networks_of_an_ensemble(tmp_path):
 
 
 def test_train_reads_the_parameters_of_a_method_from_a_toml_file(tmp_path):
-    (tmp_path / "svm.toml").write_text("C = 3.0\ncalibration = 0\nseed = 4\n[data]\nn_bags = 30\n")
+    (tmp_path / "svm.toml").write_text("C = 3.0\ncalibration = false\nseed = 4\n[data]\nn_bags = 30\n")
     words = ("train", "needles", "run", "--method", "MI-SVM", "--config", "svm.toml", "-q")
     assert bagwise(*words, cwd=tmp_path).returncode == 0
     stored = json.loads((tmp_path / "run" / "parameters.json").read_text())["parameters"]

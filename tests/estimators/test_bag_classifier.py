@@ -9,7 +9,7 @@ from bagwise.estimators.network import BagNetwork
 def test_bag_classifier_has_every_parameter_of_networks_with_the_same_default():
     own, common = (inspect.signature(kind).parameters for kind in (BagClassifier, BagNetwork))
     assert {name: own[name].default for name in common} == {name: entry.default for name, entry in common.items()}
-    assert own.keys() - common.keys() == {"target", "positive", "class_weight", "temperature", "threshold"}
+    assert own.keys() - common.keys() == {"target", "positive", "class_weight", "calibration", "threshold"}
 
 
 def test_bag_network_is_abstract():

@@ -57,7 +57,7 @@ def test_transform_of_pooled_and_vector_methods_is_the_input_of_the_classifier()
     pooled = PooledClassifier(LogisticRegression(), random_state=0).fit(NEEDLES, NEEDLES.labels)
     probabilities = pooled.learned_.classifier.predict_proba(pooled.transform(NEEDLES))
     np.testing.assert_allclose(probabilities, pooled.predict_proba(NEEDLES), rtol=1e-12)
-    vectors = MiVLAD(calibration=0, random_state=0).fit(NEEDLES, NEEDLES.labels)
+    vectors = MiVLAD(calibration=False, random_state=0).fit(NEEDLES, NEEDLES.labels)
     scores = vectors.learned_.machine.scores(vectors.transform(NEEDLES))
     np.testing.assert_allclose(scores, vectors.learned_.scores(scale_bags(NEEDLES, vectors.scaling_)), rtol=1e-12)
 

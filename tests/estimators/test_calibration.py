@@ -1,125 +1,177 @@
+import json
+
 import numpy as np
 import pytest
-from scipy.optimize import minimize_scalar
-from scipy.special import expit
+from scipy.special import expit, softmax
 
 from bagwise.errors import InputError
 from bagwise.estimators.calibration import (
-    Adjustment,
-    check_adjustment,
-    fit_slope,
-    learn_adjustment,
-    restore_adjustment,
+    Calibration,
+    HeldOutLoss,
+    HeldOutScores,
+    MajorityWarning,
+    compute_held_out_loss,
+    compute_held_out_scores,
+    fit_calibration,
+    make_identity,
+    restore_calibration,
+    warn_if_majority_wins,
 )
-from bagwise.targets.class_likelihoods import Bernoulli, Categorical
-from bagwise.targets.classes import ClassTarget
-
-TWO_CLASSES = ClassTarget.unnamed(2)
-GENERATOR = np.random.default_rng(0)
-TARGETS = np.array([0, 0, 0, 0, 1, 1, 1, 1, 1, 0])
-POSITIVE = np.array([0.01, 0.1, 0.35, 0.04, 0.3, 0.45, 0.6, 0.99, 0.41, 0.97])
-PROBABILITIES = np.stack([1 - POSITIVE, POSITIVE], axis=1)
+from bagwise.targets.class_likelihoods import make_likelihood
 
 
-@pytest.mark.parametrize("slope", [0.2, 1.0, 4.0])
-def test_fit_slope_recovers_the_slope_of_simulated_labels(slope):
-    scores = GENERATOR.normal(size=(20_000, 1))
-    targets = (GENERATOR.random(20_000) < expit(slope * scores[:, 0])).astype(int)
-    assert fit_slope(Bernoulli(), scores, targets) == pytest.approx(slope, rel=0.1)
+def score_zero(training, held_out):
+    return np.zeros((len(held_out), 1))
 
 
-def test_fit_slope_fits_one_slope_for_several_classes():
-    scores = GENERATOR.normal(size=(20_000, 3))
-    probabilities = np.exp(2 * scores) / np.exp(2 * scores).sum(axis=1, keepdims=True)
-    targets = (GENERATOR.random((20_000, 1)) > probabilities.cumsum(axis=1)).sum(axis=1)
-    assert fit_slope(Categorical(3), scores, targets) == pytest.approx(2, rel=0.1)
+def simulate(n_classes, n_bags, informative=True):
+    """Scores of bags of unequal classes: one score for two classes, else one per class."""
+    generator = np.random.default_rng(n_classes)
+    targets = np.arange(n_bags) % (n_classes + 1) % n_classes  # class 0 is twice as frequent
+    means = np.eye(n_classes)[targets][:, 1:] if n_classes == 2 else np.eye(n_classes)[targets]
+    return means * informative + generator.normal(size=means.shape), targets
 
 
-@pytest.mark.parametrize("n_bags", [10, 1000])
-def test_fit_slope_gives_uncertain_probabilities_if_all_bags_are_predicted_correctly(n_bags):
-    targets = np.arange(n_bags) % 2
-    slope = fit_slope(Bernoulli(), 2.0 * targets[:, None] - 1, targets)
-    assert expit(slope) == pytest.approx((n_bags + 1) / (n_bags + 2), abs=1e-4)
+def calibrate(scores, targets):
+    """The calibrated probabilities of the scores to which the calibration is fitted, and the class shares."""
+    shares = np.bincount(targets) / len(targets)
+    found = fit_calibration(make_likelihood(len(shares)), scores, targets, shares)
+    log_odds = found.apply(scores)
+    if len(shares) == 2:
+        log_odds = np.hstack([np.zeros_like(log_odds), log_odds])
+    return softmax(log_odds, axis=1), shares
 
 
-@pytest.mark.parametrize("temperature", [0.5, 2.0, 3.0])
-def test_apply_raises_probabilities_to_the_power_of_one_over_the_temperature(temperature):
-    three = np.array([[0.7, 0.2, 0.1], [0.05, 0.15, 0.8]])
-    for probabilities in (PROBABILITIES, three):
-        powers = probabilities ** (1 / temperature)
-        expected = powers / powers.sum(axis=1, keepdims=True)
-        np.testing.assert_allclose(Adjustment(temperature).apply(probabilities), expected, rtol=1e-10)
+n_classes = pytest.mark.parametrize("n_classes", [2, 3, 5])
 
 
-def test_apply_moves_probabilities_towards_one_half_at_a_temperature_above_one():
-    softened = Adjustment(temperature=2.0).apply(PROBABILITIES)
-    assert (np.abs(softened - 0.5) < np.abs(PROBABILITIES - 0.5)).all()
-    sharpened = Adjustment(temperature=0.5).apply(PROBABILITIES)
-    assert (np.abs(sharpened - 0.5) > np.abs(PROBABILITIES - 0.5)).all()
+def test_compute_held_out_scores_scores_every_bag_once_and_never_in_training():
+    targets = np.array([0, 1] * 6)
+    scored = []
+
+    def score(training, held_out):
+        assert not set(training) & set(held_out)
+        scored.extend(held_out)
+        return held_out[:, None].astype(float)
+
+    rows, scores, folds = compute_held_out_scores(score, targets, None, 3, seed=1)
+    assert sorted(scored) == list(range(12))
+    np.testing.assert_array_equal(scores[:, 0], rows)
+    assert np.bincount(folds).tolist() == [4, 4, 4]
 
 
-def test_apply_returns_the_probabilities_unchanged_by_default():
-    assert Adjustment().apply(PROBABILITIES) is PROBABILITIES
+def test_compute_held_out_scores_returns_empty_arrays_if_a_class_is_too_rare():
+    rows, _, _ = compute_held_out_scores(score_zero, np.array([0, 0, 0, 1]), None, 3, seed=1)
+    assert len(rows) == 0
 
 
-def test_learn_adjustment_finds_the_temperature_of_maximum_likelihood():
-    found = learn_adjustment(TWO_CLASSES, PROBABILITIES, TARGETS, temperature=True, threshold=False)
-    assert found.threshold == 0.5
-
-    def compute_loss(temperature):
-        powers = PROBABILITIES ** (1 / temperature)
-        probabilities = powers / powers.sum(axis=1, keepdims=True)
-        smoothed = np.where(np.arange(2) == TARGETS[:, None], 11 / 12, 1 / 12)  # (n + 1) / (n + 2) for n = 10
-        return -(smoothed * np.log(probabilities)).sum(axis=1).mean()
-
-    best = minimize_scalar(compute_loss, bounds=(0.1, 20), method="bounded", options={"xatol": 1e-8})
-    assert found.temperature == pytest.approx(best.x, rel=1e-3)
+def test_compute_held_out_scores_uses_fewer_or_no_folds_if_there_are_few_groups():
+    targets, groups = np.array([0, 1] * 4), np.array(list("aaaabbbb"))
+    rows, _, _ = compute_held_out_scores(score_zero, targets, groups, 3, seed=1)
+    assert sorted(rows) == list(range(8))
+    rows, _, _ = compute_held_out_scores(score_zero, targets, np.full(8, "a"), 3, seed=1)
+    assert len(rows) == 0
 
 
-def test_learn_adjustment_finds_the_threshold_of_maximum_recall_plus_specificity():
-    found = learn_adjustment(TWO_CLASSES, PROBABILITIES, TARGETS, temperature=False, threshold=True)
-    assert found.temperature == 1.0
-
-    def compute_quality(threshold):
-        predicted = threshold < POSITIVE
-        return predicted[TARGETS == 1].mean() + (~predicted)[TARGETS == 0].mean()
-
-    best = max(compute_quality(threshold) for threshold in np.linspace(0, 1, 1001))
-    assert compute_quality(found.threshold) == pytest.approx(best)
+@n_classes
+@pytest.mark.parametrize(("factor", "shift"), [(1.0, 30.0), (1e-3, 0.0), (500.0, -2000.0)])
+def test_fit_calibration_does_not_depend_on_the_origin_and_unit_of_the_scores(n_classes, factor, shift):
+    scores, targets = simulate(n_classes, 60)
+    expected, _ = calibrate(scores, targets)
+    np.testing.assert_allclose(calibrate(factor * scores + shift, targets)[0], expected, atol=1e-6)
+    own_shifts = shift * np.arange(scores.shape[1])
+    np.testing.assert_allclose(calibrate(factor * scores + own_shifts, targets)[0], expected, atol=1e-6)
 
 
-def test_learn_adjustment_finds_the_threshold_of_the_rescaled_probabilities():
-    both = learn_adjustment(TWO_CLASSES, PROBABILITIES, TARGETS, temperature=True, threshold=True)
-    tempered = Adjustment(both.temperature).apply(PROBABILITIES)
-    alone = learn_adjustment(TWO_CLASSES, tempered, TARGETS, temperature=False, threshold=True)
-    assert both.threshold == alone.threshold
+@n_classes
+def test_fit_calibration_gives_the_class_shares_if_the_scores_are_constant(n_classes):
+    scores, targets = simulate(n_classes, 60)
+    probabilities, shares = calibrate(np.full_like(scores, 0.1), targets)
+    np.testing.assert_allclose(probabilities, np.tile(shares, (60, 1)), rtol=1e-12)
 
 
-def test_learn_adjustment_chooses_the_optimal_threshold_nearest_to_one_half():
-    positive = np.array([0.1, 0.2, 0.8, 0.9])
-    probabilities = np.stack([1 - positive, positive], axis=1)
-    found = learn_adjustment(TWO_CLASSES, probabilities, np.array([0, 0, 1, 1]), temperature=False, threshold=True)
-    assert found.threshold == 0.5
+@n_classes
+def test_fit_calibration_gives_the_class_shares_if_scores_and_classes_are_independent(n_classes):
+    """Every score occurs in each class as often as the class shares demand."""
+    values, _ = simulate(n_classes, 7)
+    counts = np.arange(n_classes) + 1
+    targets = np.tile(np.repeat(np.arange(n_classes), counts), len(values))
+    probabilities, shares = calibrate(values.repeat(counts.sum(), axis=0), targets)
+    np.testing.assert_allclose(probabilities, np.tile(shares, (len(targets), 1)), atol=1e-5)
 
 
-@pytest.mark.parametrize("targets", [np.zeros(10, int), np.ones(10, int)], ids=["negative", "positive"])
-def test_learn_adjustment_keeps_one_half_if_there_is_only_one_class(targets):
-    assert learn_adjustment(TWO_CLASSES, PROBABILITIES, targets, temperature=False, threshold=True).threshold == 0.5
+def test_fit_calibration_gives_the_class_shares_if_scores_rank_bags_worse_than_chance():
+    scores, targets = simulate(2, 90)
+    probabilities, shares = calibrate(-scores, targets)
+    np.testing.assert_allclose(probabilities, np.tile(shares, (90, 1)), atol=1e-5)
+    assert (probabilities.argmax(axis=1) == shares.argmax()).all()
 
 
-def test_check_adjustment_rejects_more_than_two_classes():
-    check_adjustment(True, False, ClassTarget.unnamed(3))
-    check_adjustment(False, True, ClassTarget.unnamed(2))
-    with pytest.raises(InputError, match="a threshold decides between two classes, but y has the classes 0, 1, 2"):
-        check_adjustment(False, True, ClassTarget.unnamed(3))
+@n_classes
+@pytest.mark.parametrize("n_bags", [24, 1200])
+def test_fit_calibration_gives_uncertain_probabilities_if_all_bags_are_predicted_correctly(n_classes, n_bags):
+    _, targets = simulate(n_classes, n_bags)
+    scores = 50 * np.eye(n_classes)[targets]
+    probabilities, shares = calibrate(scores[:, 1:] if n_classes == 2 else scores, targets)
+    assert (probabilities.argmax(axis=1) == targets).all()
+    assert probabilities.min() > 0.1 / (n_bags + 2)
+    if n_classes == 2:
+        expected = (n_bags * np.eye(2)[targets] + 2 * shares) / (n_bags + 2)
+        np.testing.assert_allclose(probabilities, expected, atol=1e-6)
 
 
-def test_restore_adjustment_inverts_saving():
-    assert restore_adjustment({"temperature": 2.0, "threshold": 0.3}) == Adjustment(2.0, 0.3)
+@pytest.mark.parametrize(("slope", "offset"), [(0.3, 1.0), (1.0, -2.0), (4.0, 0.5)])
+def test_fit_calibration_recovers_slope_and_offset_of_simulated_labels(slope, offset):
+    generator = np.random.default_rng(0)
+    scores = generator.normal(size=(40_000, 1))
+    targets = (generator.random(40_000) < expit(slope * scores[:, 0] + offset)).astype(int)
+    found = fit_calibration(make_likelihood(2), scores, targets, np.bincount(targets) / len(targets))
+    assert found.slope == pytest.approx(slope, rel=0.1)
+    assert found.offset[0] == pytest.approx(offset, abs=0.1)
 
 
-@pytest.mark.parametrize("name", ["temperature", "threshold"])
-@pytest.mark.parametrize("value", [None, "0.5", -1.0, float("nan"), [1.0]])
-def test_restore_adjustment_rejects_invalid_values_by_name(name, value):
+def test_fit_calibration_keeps_the_ranking():
+    scores, targets = simulate(2, 60)
+    for signed in (scores, -scores):
+        probabilities, _ = calibrate(signed, targets)
+        np.testing.assert_array_equal(np.argsort(probabilities[:, 1]), np.argsort(signed[:, 0]))
+
+
+@n_classes
+@pytest.mark.parametrize("informative", [True, False])
+def test_compute_held_out_loss_shows_whether_the_scores_beat_the_majority(n_classes, informative):
+    scores, targets = simulate(n_classes, 600, informative)
+    held_out = HeldOutScores(np.arange(600), scores if informative else np.ones_like(scores), np.arange(600) // 200)
+    shares = np.bincount(targets) / 600
+    loss = compute_held_out_loss(make_likelihood(n_classes), held_out, targets, shares)
+    assert loss.beats_majority == informative
+    assert loss.majority == pytest.approx(-(shares * np.log(shares)).sum())
+
+
+def test_warn_if_majority_wins_names_the_method_and_both_losses():
+    with pytest.warns(MajorityWarning, match=r"MISVM does not beat the majority .*: log loss 0\.700, .* shares 0\.650"):
+        warn_if_majority_wins("MISVM", HeldOutLoss(0.7, 0.65), stacklevel=1)
+
+
+def test_make_identity_leaves_scores_unchanged():
+    scores = np.random.default_rng(0).normal(size=(5, 3))
+    np.testing.assert_array_equal(make_identity(3).apply(scores), scores)
+
+
+def test_restore_calibration_inverts_saving():
+    restored = restore_calibration(json.loads(json.dumps(Calibration(2.0, np.array([0.5, -1.0])).to_json())), 2)
+    assert restored.slope == 2.0
+    np.testing.assert_array_equal(restored.offset, [0.5, -1.0])
+
+
+@pytest.mark.parametrize("name", ["slope", "offset"])
+@pytest.mark.parametrize("value", [None, "0.5", float("nan"), [1.0]])
+def test_restore_calibration_rejects_invalid_values_by_name(name, value):
+    content = {"slope": 2.0, "offset": [0.5], name: [value] if name == "offset" else value}
     with pytest.raises(InputError, match=f"{name} is"):
-        restore_adjustment({"temperature": 2.0, "threshold": 0.3, name: value})
+        restore_calibration(content, 1)
+
+
+def test_restore_calibration_rejects_another_number_of_offsets():
+    with pytest.raises(InputError, match="2 offsets for 1 scores"):
+        restore_calibration({"slope": 1.0, "offset": [0.0, 0.0]}, 1)

@@ -58,11 +58,11 @@ def test_positive_class_of_networks_does_not_depend_on_engine_level_and_pooling(
     check_equivalence(first, BagClassifier(**parameters).fit(NEEDLES, LAST))
 
 
-def test_threshold_and_temperature_refer_to_the_positive_class():
-    parameters = {"epochs": 4, "temperature": True, "threshold": True, "random_state": 0}
+def test_threshold_and_calibration_refer_to_the_positive_class():
+    parameters = {"epochs": 4, "calibration": True, "threshold": True, "random_state": 0}
     first = BagClassifier(**parameters, positive="a").fit(NEEDLES, FIRST, validation=(VALIDATION, VALIDATION_FIRST))
     last = BagClassifier(**parameters).fit(NEEDLES, LAST, validation=(VALIDATION, VALIDATION_LAST))
-    assert first.adjustment_ == last.adjustment_
+    assert (first.calibration_, first.threshold_) == (last.calibration_, last.threshold_)
     assert first.decision_threshold != 0.5
     check_equivalence(first, last)
     positive = first.predict_proba(TEST)[:, 0] > first.decision_threshold
@@ -86,7 +86,7 @@ def test_adjusted_learns_the_threshold_of_the_positive_class():
 
 
 def test_committee_gives_its_positive_class_to_its_members():
-    members = {"trees": PooledClassifier(), "svm": MISVM(calibration=0)}
+    members = {"trees": PooledClassifier(), "svm": MISVM(calibration=False)}
     committee = Committee(members, positive="a", random_state=0).fit(NEEDLES, FIRST)
     assert [member.target_.positive for member in committee.members_] == [0, 0]
     assert members["svm"].positive is None

@@ -17,7 +17,7 @@ from bagwise.estimators.classical.mi_vlad import MiVLAD
 from bagwise.estimators.classical.pooled import PooledClassifier
 from bagwise.estimators.classical.wrapped import WrappingEstimator
 
-QUICK = {"epochs": 2, "batch_size": 8, "calibration": 0, "starts": 2, "n": 2, "random_state": 0}
+QUICK = {"epochs": 2, "batch_size": 8, "calibration": False, "starts": 2, "n": 2, "random_state": 0}
 SMALL_FOREST = ExtraTreesClassifier(n_estimators=10)
 PUBLIC = [getattr(estimators, name) for name in estimators.__all__]
 CLASSES = [
@@ -57,7 +57,7 @@ def make_quick(kind):
     if "estimator" in known:
         quick["estimator"] = SMALL_FOREST if issubclass(kind, WrappingEstimator) else PooledClassifier(SMALL_FOREST)
     if "estimators" in known:
-        quick["estimators"] = {"trees": PooledClassifier(SMALL_FOREST), "vectors": MiVLAD(calibration=0)}
+        quick["estimators"] = {"trees": PooledClassifier(SMALL_FOREST), "vectors": MiVLAD(calibration=False)}
     return kind(**quick)
 
 

@@ -37,11 +37,11 @@ def make_plan(estimator, bags=NEEDLES):
             "memory must be 'auto', a size such as '2GB' or '500MB', or a number of bytes, got 'much'",
         ),
         ({"standardize": "no"}, "standardize is 'no'"),
-        ({"temperature": 1}, "temperature is 1"),
+        ({"calibration": 1}, "calibration is 1"),
         ({"validation": 1.5}, "validation is 1.5"),
         ({"patience": 3}, "patience needs validation bags; set validation, e.g. validation=0.2"),
         ({"averaging": 0.5, "validation": 0.2}, "averaging and validation cannot be combined.*set averaging=0"),
-        ({"temperature": True}, "the temperature is learned from validation bags; set validation"),
+        ({"calibration": True}, "the calibration is learned from validation bags; set validation"),
         ({"threshold": True}, "the threshold is learned from validation bags; set validation"),
     ],
     ids=str,
@@ -52,7 +52,7 @@ def test_check_network_parameters_names_the_parameter(parameters, message):
 
 
 def test_check_network_parameters_accepts_validation_bags_instead_of_a_share():
-    model = BagClassifier(patience=3, temperature=True, threshold=True)
+    model = BagClassifier(patience=3, calibration=True, threshold=True)
     check_network_parameters(model, target=ClassTarget.unnamed(2), has_validation_bags=True)
     with pytest.raises(InputError, match="averaging and validation cannot be combined"):
         check_network_parameters(BagClassifier(averaging=0.5), target=ClassTarget.unnamed(2), has_validation_bags=True)

@@ -78,7 +78,7 @@ def test_evaluate_split_seeds_every_repeat_and_fold_differently():
 
 
 def test_evaluate_split_decides_by_the_fitted_threshold():
-    units = make_units(Adjusted(PooledClassifier(), temperature=False, threshold=True))
+    units = make_units(Adjusted(PooledClassifier(), calibration=False, threshold=True))
     assert len({unit["threshold"] for unit in units}) > 1
     for unit in units:
         predictions = unit["predictions"]["bags"]

@@ -13,7 +13,7 @@ from bagwise.explain.shapley import plan_permutations
 from unchecked import unchecked
 
 NEEDLES = load_dataset("needles", n_bags=20)
-KERNEL = MIKernel(calibration=0, random_state=0).fit(NEEDLES, NEEDLES.labels)
+KERNEL = MIKernel(calibration=False, random_state=0).fit(NEEDLES, NEEDLES.labels)
 BAG = NEEDLES[[int(NEEDLES.sizes.argmax())]]
 SUBSETS = [np.array([0]), np.array([4, 2]), np.arange(BAG.n_instances), np.array([1, 5, 3])]
 MORE_NEEDLES = load_dataset("needles", n_bags=40)

@@ -5,6 +5,7 @@ from itertools import combinations, permutations
 
 import numpy as np
 import pytest
+from scipy.special import logit
 
 from bagwise.bags.bags import Bags
 from bagwise.data.datasets.registry import load_dataset
@@ -63,7 +64,7 @@ def test_explain_bags_of_an_ensemble_is_the_mean_over_members():
 
 
 def test_explain_bags_of_a_committee_explains_each_member_by_its_own_method():
-    model = Committee({"network": network(), "kernel": MIKernel(calibration=0)}, random_state=0)
+    model = Committee({"network": network(), "kernel": MIKernel(calibration=False)}, random_state=0)
     explanation = explain_bags(model.fit(NEEDLES, NEEDLES.labels), BAGS)
     members = [explain_bags(member, BAGS) for member in model.members_]
     assert explanation.method == "closed form and sampled permutations"
@@ -73,14 +74,17 @@ def test_explain_bags_of_a_committee_explains_each_member_by_its_own_method():
     np.testing.assert_allclose(sum_contributions(explanation, BAGS), explanation.scores, rtol=1e-9)
 
 
-def test_explain_bags_of_an_adjusted_estimator_has_its_probabilities_and_the_wrapped_scores():
-    model = Adjusted(network(), temperature=True, random_state=0).fit(NEEDLES, NEEDLES.labels)
-    assert model.adjustment_.temperature != 1
+def test_explain_bags_of_an_adjusted_estimator_scales_the_contributions_of_the_wrapped_one():
+    model = Adjusted(network(), calibration=True, random_state=0).fit(NEEDLES, NEEDLES.labels)
+    slope, offset = model.calibration_
+    assert slope != 1
     explanation, wrapped = explain_bags(model, BAGS), explain_bags(model.model_, BAGS)
     np.testing.assert_array_equal(explanation.outputs, model.predict_with_weights(BAGS).outputs)
     assert np.abs(explanation.outputs - wrapped.outputs).max() > 1e-4
-    np.testing.assert_array_equal(explanation.contributions, wrapped.contributions)
-    np.testing.assert_array_equal(explanation.scores, wrapped.scores)
+    np.testing.assert_array_equal(explanation.contributions, slope * wrapped.contributions)
+    np.testing.assert_allclose(explanation.scores[:, 1], slope * wrapped.scores[:, 1] + offset, rtol=1e-12)
+    np.testing.assert_allclose(explanation.scores[:, 1], logit(explanation.outputs[:, 1]), atol=1e-5)
+    np.testing.assert_allclose(sum_contributions(explanation, BAGS), explanation.scores, rtol=1e-9)
 
 
 def test_explain_bags_of_a_selected_estimator_explains_the_selected_model():
@@ -91,9 +95,11 @@ def test_explain_bags_of_a_selected_estimator_explains_the_selected_model():
 
 
 @pytest.mark.parametrize("pooling", ["attention", "max"])
-def test_explain_bags_returns_scores_before_the_temperature(pooling):
-    model = network(pooling=pooling, temperature=True, validation=0.5).fit(NEEDLES, NEEDLES.labels)
-    assert model.adjustment_.temperature != 1
+def test_explain_bags_returns_calibrated_scores(pooling):
+    model = network(pooling=pooling, calibration=True, validation=0.5).fit(NEEDLES, NEEDLES.labels)
+    assert model.calibration_.slope != 1
+    explanation = explain_bags(model, BAGS)
+    np.testing.assert_allclose(sum_contributions(explanation, BAGS), explanation.scores, rtol=1e-9)
     np.testing.assert_allclose(explain_bags(model, BAGS).scores[:, 1], model.decision_function(BAGS), atol=1e-5)
 
 
@@ -133,7 +139,7 @@ def test_explain_bags_of_several_classes_has_centred_contributions_that_sum_to_t
 
 @pytest.mark.parametrize("orders", [0, -1])
 def test_explain_bags_rejects_a_number_of_permutations_below_one(orders):
-    model = MIKernel(calibration=0).fit(NEEDLES, NEEDLES.labels)
+    model = MIKernel(calibration=False).fit(NEEDLES, NEEDLES.labels)
     with pytest.raises(InputError, match=r"orders is .*; it must be a whole number of at least 1"):
         explain_bags(model, BAGS, orders=orders)
 
@@ -178,7 +184,7 @@ def test_explain_bags_with_a_context_returns_the_shapley_values_of_whole_sub_bag
     np.testing.assert_allclose(explanation.contributions[:, 1], expected, atol=1e-6)
 
 
-def test_explain_bags_with_a_context_returns_scores_before_the_temperature():
-    model = fit_with_context(SelfAttention, temperature=True, validation=0.5)
-    assert model.adjustment_.temperature != 1
+def test_explain_bags_with_a_context_returns_calibrated_scores():
+    model = fit_with_context(SelfAttention, calibration=True, validation=0.5)
+    assert model.calibration_.slope != 1
     np.testing.assert_allclose(explain_bags(model, BAGS).scores[:, 1], model.decision_function(BAGS), atol=1e-5)

@@ -17,12 +17,12 @@ FAST = {
     "epochs": 2,
     "batch_size": 8,
     "engine": "torch",
-    "calibration": 0,
+    "calibration": False,
     "starts": 2,
     "random_state": 0,
     "estimator__epochs": 2,
     "estimator__engine": "torch",
-    "estimators": {"kernel": MinimaxKernel(calibration=0), "network": BagClassifier(epochs=2, engine="torch")},
+    "estimators": {"kernel": MinimaxKernel(calibration=False), "network": BagClassifier(epochs=2, engine="torch")},
 }
 
 

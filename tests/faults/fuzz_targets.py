@@ -189,7 +189,7 @@ def make_run():
 
 @functools.cache
 def make_comparison():
-    methods = {"MI-Kernel": {"calibration": 0}, "MI-SVM": {"calibration": 0}}
+    methods = {"MI-Kernel": {"calibration": False}, "MI-SVM": {"calibration": False}}
     plan = make_plan("needles", methods, options={"n_bags": 12}, folds=2)
     return compare_methods(Path(tempfile.mkdtemp()) / "all", plan).folder
 

@@ -150,7 +150,7 @@ def add_tiny_recipe():
     from bagwise.paper.recipes import RECIPES, Recipe, Setting
 
     def tiny(repeats, quick):
-        plan = make_plan("needles", {"MI-Kernel": {"calibration": 0}, "naive": {}}, options={"n_bags": 20}, folds=2)
+        plan = make_plan("needles", {"MI-Kernel": {"calibration": False}, "naive": {}}, options={"n_bags": 20}, folds=2)
         return [Setting("one", "table1", "musk1", [plan])]
 
     RECIPES["tiny"] = Recipe("tiny", "accuracy", False, tiny)

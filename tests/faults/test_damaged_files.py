@@ -45,7 +45,7 @@ def make_bags(folder, seed):
 
 
 def make_comparison(folder, seed):
-    methods = {"MI-Kernel": {"calibration": 0}, "MI-SVM": {"calibration": 0}}
+    methods = {"MI-Kernel": {"calibration": False}, "MI-SVM": {"calibration": False}}
     compare_methods(folder, make_plan("needles", methods, options={"n_bags": 12}, folds=2, seed=seed))
 
 

@@ -7,7 +7,7 @@ from bagwise.paper import recipes
 from bagwise.paper.recipes import Recipe, Setting
 
 NAME = "tiny"
-METHODS = {"attention": {"epochs": 3, "batch_size": 4, "engine": "torch"}, "MI-Kernel": {"calibration": 0}}
+METHODS = {"attention": {"epochs": 3, "batch_size": 4, "engine": "torch"}, "MI-Kernel": {"calibration": False}}
 N_UNITS = 6  # per repeat
 
 

@@ -9,7 +9,7 @@ from bagwise.paper.reproduction import choose_settings, list_fits, reproduce_exp
 
 def make_tiny_settings(repeats, quick):
     def make_tiny_plan(seed):
-        methods = {"MI-Kernel": {"calibration": 0}, "naive": {}}
+        methods = {"MI-Kernel": {"calibration": False}, "naive": {}}
         return make_plan("needles", methods, options={"n_bags": 20, "seed": seed}, folds=2)
 
     names = ["one"] if quick else ["one", "two"]

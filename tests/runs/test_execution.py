@@ -70,9 +70,9 @@ def test_execute_run_writes_the_predictions_of_the_model(tmp_path):
 
 
 METHOD_PARAMETERS = {
-    "MI-SVM": {"calibration": 0},
+    "MI-SVM": {"calibration": False},
     "extra trees": {},
-    "mi-Graph": {"calibration": 0},
+    "mi-Graph": {"calibration": False},
     "MI-Net": {"epochs": 2},
     "bagwise ensemble": {"estimator__epochs": 1},
 }
@@ -94,7 +94,7 @@ def test_execute_run_trains_any_method(tmp_path, method):
 
 
 def test_execute_run_starts_an_interrupted_fit_again_if_the_method_has_no_checkpoints(tmp_path, monkeypatch):
-    description = {"data": DATA, "method": "MI-SVM", "parameters": {"calibration": 0}}
+    description = {"data": DATA, "method": "MI-SVM", "parameters": {"calibration": False}}
     whole = execute_run(tmp_path / "whole", description)
     monkeypatch.setattr("bagwise.runs.execution.evaluate", Mock(side_effect=KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):

@@ -17,7 +17,7 @@ BAGS = load_dataset("needles", n_bags=30)
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
     folder = tmp_path_factory.mktemp("models") / "model"
-    build_method("MI-SVM", random_state=0, calibration=0).fit(BAGS, BAGS.labels).save(folder)
+    build_method("MI-SVM", random_state=0, calibration=False).fit(BAGS, BAGS.labels).save(folder)
     return folder
 
 

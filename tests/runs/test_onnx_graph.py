@@ -27,7 +27,7 @@ VARIANTS = [
     {"pooling": "noisy-and", "level": "instance"},
     {"pooling": "log-sum-exp", "level": "instance"},
     {"pooling": "sum", "heads": 1},
-    {"pooling": "gated attention", "heads": 3, "validation": 0.4, "temperature": True},
+    {"pooling": "gated attention", "heads": 3, "validation": 0.4, "calibration": True},
     {"pooling": "mean", "connections": "residual"},
 ]
 
@@ -70,11 +70,11 @@ def test_single_bag_network_predicts_as_the_model_with_every_pooling(needles, po
     [
         {"heads": 3},
         {"pooling": "mean", "connections": "deep supervision"},
-        {"validation": 0.4, "temperature": True},
+        {"validation": 0.4, "calibration": True},
     ],
-    ids=["heads", "connections", "temperature"],
+    ids=["heads", "connections", "calibration"],
 )
-def test_single_bag_network_includes_heads_connections_and_temperature(needles, parameters):
+def test_single_bag_network_includes_heads_connections_and_calibration(needles, parameters):
     assert_network_agrees(fit(needles, **parameters))
 
 

@@ -159,8 +159,8 @@ def test_target_is_refused_by_what_it_cannot_be_used_for():
         BagClassifier(target="count").fit(NEEDLES, COUNTS)
     with pytest.raises(InputError, match=r"a target of the kind .counts. has no positive class"):
         BagClassifier(target="counts", positive=1).fit(NEEDLES, COUNTS)
-    with pytest.raises(InputError, match="a temperature calibrates probabilities, but y has counts"):
-        BagClassifier(target="counts", temperature=True, validation=0.2).fit(NEEDLES, COUNTS)
+    with pytest.raises(InputError, match="calibration is for probabilities, but y has counts"):
+        BagClassifier(target="counts", calibration=True, validation=0.2).fit(NEEDLES, COUNTS)
     with pytest.raises(InputError, match="class_weight is for classes, but y has counts"):
         BagClassifier(target="counts", class_weight="balanced").fit(NEEDLES, COUNTS)
     with pytest.raises(InputError, match="has no parameter 'target'"):

@@ -65,8 +65,8 @@ def compare(
     adjust: Annotated[
         str,
         typer.Option(
-            help="Calibration learned on part of the training bags: temperature, threshold, or both separated by a "
-            "comma. [default: none]"
+            help="What to learn on part of the training bags: calibration, threshold, or both separated by a comma. "
+            "[default: none]"
         ),
     ] = "",
     ensemble: Annotated[

@@ -121,9 +121,7 @@ PARAMETERS: dict[str, Parameter] = {
     "class_weight": Parameter(
         str, "Class weights in the loss: balanced gives every class the same total weight.", "none"
     ),
-    "temperature": Parameter(
-        bool, "Calibrate probabilities by temperature scaling on the validation bags; needs --validation.", "no"
-    ),
+    "calibration": Parameter(bool, "Calibrate probabilities on the validation bags; needs --validation.", "no"),
     "threshold": Parameter(
         bool, "Learn the decision threshold from the validation bags; needs --validation.", "no; 0.5 is used"
     ),

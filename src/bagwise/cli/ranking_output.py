@@ -90,7 +90,7 @@ def describe_omissions(plan: dict[str, Any]) -> str:
     """
     omitted = [
         "the selected parameters" if plan["selection"] else "",
-        f"the fitted {' and '.join(plan['adjust'])}" if plan["adjust"] else "",
+        f"the learned {' and '.join(plan['adjust'])}" if plan["adjust"] else "",
         f"the ensemble of {plan['ensemble']}" if plan["ensemble"] > 1 else "",
     ]
     listed = ", ".join(filter(None, omitted))

@@ -6,7 +6,6 @@ __all__ = [
     "MISVM",
     "PRESETS",
     "Adjusted",
-    "Adjustment",
     "BagClassifier",
     "BagEstimator",
     "BagNetwork",
@@ -41,6 +40,7 @@ __all__ = [
     "compute_gram_matrix",
     "get_preset",
     "list_parameters",
+    "make_identity",
     "resolve_method_name",
     "restore_attributes",
     "set_positive",
@@ -49,7 +49,7 @@ __all__ = [
 
 from .bag_classifier import BagClassifier
 from .base import BagEstimator
-from .calibration import Adjustment
+from .calibration import Calibration, HeldOutLoss, MajorityWarning, make_identity
 from .classical.bag_kernels import BLOCK, compute_gram_matrix
 from .classical.base import ClassicalEstimator, FittedState
 from .classical.em_dd import EMDD
@@ -62,7 +62,6 @@ from .classical.mi_vlad import MiVLAD
 from .classical.minimax_kernel import MinimaxKernel
 from .classical.naive import NaiveClassifier
 from .classical.pooled import PooledClassifier
-from .classical.score_calibration import Calibration, HeldOutLoss, MajorityWarning
 from .instance_transformer import InstanceTransformer, apply_to_instances
 from .meta.adjusted import Adjusted
 from .meta.base import DelegatingEstimator, set_positive

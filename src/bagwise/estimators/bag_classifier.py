@@ -75,8 +75,8 @@ class BagClassifier(ClassPredictor, BagNetwork):
         class in increasing order, or the obvious one of a common pair (active, positive, tumour, yes, true).
     class_weight : {"balanced"}, dict or None, default=None
         Weight of each class in the loss; None gives all classes a weight of one.
-    temperature : bool, default=False
-        Whether to calibrate the probabilities by a temperature learned from the validation bags.
+    calibration : bool, default=False
+        Whether to calibrate the probabilities: slope and offset of the scores are learned from the validation bags.
     threshold : bool, default=False
         Whether to learn the decision threshold of the positive class from the validation bags, instead of 0.5.
     precision : {"full", "mixed"}, default="full"
@@ -101,8 +101,10 @@ class BagClassifier(ClassPredictor, BagNetwork):
         Losses, errors and learning rate of each epoch.
     engine_ : str
         The training engine that was used.
-    adjustment_ : Adjustment
-        The learned temperature and threshold.
+    calibration_ : Calibration
+        Slope and offset that make log odds of the scores; 1 and 0 without calibration.
+    threshold_ : float
+        The learned decision threshold, or 0.5.
 
     Examples
     --------
@@ -141,7 +143,7 @@ class BagClassifier(ClassPredictor, BagNetwork):
         target: str = "auto",
         positive: Any = None,
         class_weight: ClassWeight = None,
-        temperature: bool = False,
+        calibration: bool = False,
         threshold: bool = False,
         precision: Literal["full", "mixed"] = "full",
         engine: Literal["auto", "torch", "fused"] = "auto",
@@ -182,5 +184,5 @@ class BagClassifier(ClassPredictor, BagNetwork):
         self.target = target
         self.positive = positive
         self.class_weight = class_weight
-        self.temperature = temperature
+        self.calibration = calibration
         self.threshold = threshold

@@ -1,127 +1,224 @@
-"""Adjustment of predicted probabilities and decisions on held-out bags.
+"""Calibration of scores on held-out bags: log odds are a linear function of the scores of a method.
 
-A **temperature** rescales probabilities, and a **threshold** replaces one half in the decision between two classes:
+    two classes    p(Y = 1) = sigm(a · s + b)                   a > 0
+    more           p(Y = c) ∝ exp(a · s_c + b_c)                one slope, one offset per class
 
-    p′ ∝ p^(1/T)                    T maximises the likelihood of the held-out bags (Guo et al. 2017)
-    positive if p′ > t              t maximises recall + specificity on the held-out bags
-
-The **slope** 1/T is the factor of the scores. As in Platt (1999), it is fitted under the assumption that each of the
-n labels is correct only with probability (n + 1) / (n + 2), so probabilities do not become 0 or 1 if all held-out bags
-are predicted correctly.
+Slope and offsets maximise the likelihood of held-out bags, because the scores of the training bags are overconfident.
+As in Platt (1999), each of the n labels counts as certain only up to a share n / (n + 2); the rest is spread over the
+classes by their shares (Platt: evenly). So probabilities do not become 0 or 1 if all held-out bags are predicted
+correctly, and they are the class shares if the scores carry no information. Scores that are shifted or scaled give the
+same probabilities. The slope is never negative: scores that rank held-out bags worse than chance count as
+uninformative.
 """
 
-from dataclasses import dataclass
-from typing import Any
+import warnings
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from scipy.optimize import minimize_scalar
+from scipy.optimize import minimize
 
 from bagwise.arguments import check_real_number
+from bagwise.bags import make_stratified_folds
 from bagwise.errors import InputError
-from bagwise.targets import DEFAULT_THRESHOLD, ClassLikelihood, Target, clip_log
+from bagwise.targets import ClassLikelihood, Target
 
-MAX_LOG_SLOPE = 7.0  # bound of |log a|: a is between about 1/1000 and 1000
-
-
-def fit_slope(likelihood: ClassLikelihood, scores: np.ndarray, targets: np.ndarray) -> float:
-    """Return the slope that maximises the likelihood of the targets.
-
-    >>> from bagwise.targets import Bernoulli
-    >>> bool(fit_slope(Bernoulli(), np.array([[-9.0], [9.0], [-9.0], [9.0]]), np.array([0, 1, 1, 0])) < 0.01)
-    True
-    """
-    values = torch.from_numpy(np.asarray(scores, dtype=np.float64))
-    label_noise = 1 / (len(targets) + 2)
-    n_outputs = int(likelihood.log_probabilities(values[:1]).shape[1])
-    smoothed = np.full((len(targets), n_outputs), label_noise / (n_outputs - 1))
-    smoothed[np.arange(len(targets)), targets] = 1 - label_noise
-
-    def compute_loss(log_slope: float) -> float:
-        log_probabilities = likelihood.log_probabilities(values * float(np.exp(log_slope))).numpy()
-        return float(-(smoothed * log_probabilities).sum(axis=1).mean())
-
-    return float(np.exp(minimize_scalar(compute_loss, bounds=(-MAX_LOG_SLOPE, MAX_LOG_SLOPE), method="bounded").x))
+PRIOR_BAGS = 2  # number of bags as which the class shares count
+MIN_SLOPE = 1e-6  # per standard deviation of the scores: keeps the ranking if the scores carry no information
 
 
-@dataclass(frozen=True)
-class Adjustment:
-    """A temperature and a decision threshold; with the defaults, predictions are not changed.
+class MajorityWarning(UserWarning):
+    """Warning of ``fit`` that a method does not beat the majority on its own held-out bags."""
 
-    Parameters
+
+class HeldOutScores(NamedTuple):
+    """Scores of bags that were held out, fold by fold.
+
+    Attributes
     ----------
-    temperature : float, default=1.0
-        T in p′ ∝ p^(1/T), above 0.
-    threshold : float, default=0.5
-        Probability above which the positive one of two classes is predicted.
-
-    Examples
-    --------
-    >>> Adjustment(temperature=2.0).apply(np.array([[0.2, 0.8]])).round(3)
-    array([[0.333, 0.667]])
+    rows : ndarray of int, of shape (n_held_out,)
+        Indices of the bags; empty if there are too few bags of a class, or too few groups, for two folds.
+    scores : ndarray of shape (n_held_out, n_scores)
+        Their scores.
+    folds : ndarray of int, of shape (n_held_out,)
+        Number of the fold in which each bag was held out.
     """
 
-    temperature: float = 1.0
-    threshold: float = DEFAULT_THRESHOLD
-
-    def apply(self, probabilities: np.ndarray) -> np.ndarray:
-        """Rescale probabilities by the temperature; with two classes, the ranking of the bags does not change.
-
-        Parameters
-        ----------
-        probabilities : ndarray of shape (n_bags, n_classes)
-            Class probabilities.
-
-        Returns
-        -------
-        ndarray of shape (n_bags, n_classes)
-            The rescaled probabilities.
-        """
-        if self.temperature == 1.0:
-            return probabilities
-        return torch.softmax(clip_log(probabilities) / self.temperature, dim=1).numpy()
+    rows: np.ndarray
+    scores: np.ndarray
+    folds: np.ndarray
 
 
-def restore_adjustment(metadata: dict[str, Any]) -> Adjustment:
-    """Return the adjustment of a saved model; reject invalid values."""
-    return Adjustment(
-        check_real_number("temperature", metadata["temperature"], above=0),
-        check_real_number("threshold", metadata["threshold"], minimum=0),
+class Calibration(NamedTuple):
+    """The slope and offsets by which scores become log odds; by default they stay the same.
+
+    Attributes
+    ----------
+    slope : float
+        Factor of the scores.
+    offset : ndarray of shape (n_scores,)
+        Added to the scaled scores.
+    """
+
+    slope: float
+    offset: np.ndarray
+
+    def apply(self, scores: np.ndarray) -> np.ndarray:
+        """Scale and shift scores of shape (n, n_scores)."""
+        return scores * self.slope + self.offset
+
+    def to_json(self) -> dict[str, Any]:
+        """Return slope and offset as JSON types."""
+        return {"slope": self.slope, "offset": self.offset.tolist()}
+
+
+class HeldOutLoss(NamedTuple):
+    """Log loss on held-out bags, of a method and of the class shares.
+
+    Attributes
+    ----------
+    method : float
+        Log loss of the method. Each fold is calibrated on the others.
+    majority : float
+        Log loss of the class shares.
+    """
+
+    method: float
+    majority: float
+
+    @property
+    def beats_majority(self) -> bool:
+        """Whether the method has the lower log loss."""
+        return self.method < self.majority
+
+
+def make_identity(n_scores: int) -> Calibration:
+    """Return the calibration that leaves scores unchanged."""
+    return Calibration(1.0, np.zeros(n_scores))
+
+
+def restore_calibration(content: dict[str, Any], n_scores: int) -> Calibration:
+    """Invert ``Calibration.to_json``; reject invalid numbers, because the file may be forged."""
+    offset = [check_real_number("offset", value) for value in content["offset"]]
+    if len(offset) != n_scores:
+        raise InputError(f"the saved model has {len(offset)} offsets for {n_scores} scores; train again")
+    return Calibration(check_real_number("slope", content["slope"], minimum=0), np.array(offset))
+
+
+def restore_held_out_loss(content: Any) -> HeldOutLoss | None:
+    """Return the saved losses of held-out bags, or None if there are none."""
+    return None if content is None else HeldOutLoss(*(check_real_number("held_out_loss", value) for value in content))
+
+
+def check_calibration(target: Target) -> None:
+    """Reject the calibration of a target whose outputs cannot be calibrated."""
+    if not target.has_calibration:
+        raise InputError(f"calibration is for probabilities, but y has {target.describe()}; set calibration=False")
+
+
+def compute_held_out_scores(
+    score: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    targets: np.ndarray,
+    groups: np.ndarray | None,
+    n_folds: int,
+    seed: int,
+) -> HeldOutScores:
+    """Compute the scores of all bags that can be held out, with ``score(training indices, held-out indices)``."""
+    n_groups = len(targets) if groups is None else len(np.unique(groups))
+    n_folds = min(n_folds, int(np.bincount(targets).min()), n_groups)
+    n_strata = len(np.unique(targets))
+    folds = [
+        (training, held_out)
+        for training, held_out in (make_stratified_folds(targets, groups, n_folds, seed) if n_folds >= 2 else ())
+        if len(np.unique(targets[training])) == n_strata and len(held_out)
+    ]
+    if not folds:
+        return HeldOutScores(np.array([], dtype=int), np.array([]), np.array([], dtype=int))
+    return HeldOutScores(
+        rows=np.concatenate([held_out for _, held_out in folds]),
+        scores=np.concatenate([score(*fold) for fold in folds]),
+        folds=np.concatenate([np.full(len(held_out), number) for number, (_, held_out) in enumerate(folds)]),
     )
 
 
-def learn_adjustment(
-    target: Target, outputs: np.ndarray, targets: np.ndarray, *, temperature: bool, threshold: bool
-) -> Adjustment:
-    """Fit a temperature, a threshold or both to held-out bags, for a target that ``check_adjustment`` accepts."""
-    scaling = Adjustment(_fit_temperature(target.likelihood, outputs, targets) if temperature else 1.0)
-    if not threshold:
-        return scaling
-    positive: Any = target.shown_output
-    return Adjustment(scaling.temperature, _fit_threshold(scaling.apply(outputs)[:, positive], targets == positive))
+def fit_calibration(
+    likelihood: ClassLikelihood, scores: np.ndarray, targets: np.ndarray, shares: np.ndarray
+) -> Calibration:
+    """Fit slope and offsets to the scores of held-out bags.
+
+    Parameters
+    ----------
+    likelihood : ClassLikelihood
+        Likelihood of the classes.
+    scores : ndarray of shape (n_bags, n_scores)
+        Scores of the held-out bags.
+    targets : ndarray of int, of shape (n_bags,)
+        Their class numbers.
+    shares : ndarray of shape (n_classes,)
+        Share of each class, above 0: the prior.
+
+    Returns
+    -------
+    Calibration
+
+    Examples
+    --------
+    >>> from bagwise.targets import Bernoulli
+    >>> scores, targets, shares = np.full((4, 1), 3.0), np.array([0, 0, 0, 1]), np.array([0.75, 0.25])
+    >>> found = fit_calibration(Bernoulli(), scores, targets, shares)
+    >>> found.slope, float(np.exp(found.offset[0]).round(3))
+    (0.0, 0.333)
+    """
+    certainty = len(targets) / (len(targets) + PRIOR_BAGS)
+    expected = certainty * np.eye(len(shares))[targets] + (1 - certainty) * shares
+    center, scale = scores.mean(axis=0), float(scores.std(axis=0).max())
+    uninformed = likelihood.link(expected.mean(axis=0)[None])[0]
+    if scale <= 1e-12 * float(np.abs(scores).max()):  # constant but for rounding
+        return Calibration(0.0, uninformed)
+    standardized = (scores - center) / scale
+
+    def compute_loss(parameters: np.ndarray) -> tuple[float, np.ndarray]:
+        variables = torch.tensor(parameters, requires_grad=True)
+        shifted = torch.from_numpy(standardized) * variables[0] + variables[1:]
+        loss = -(torch.from_numpy(expected) * likelihood.log_probabilities(shifted)).sum(dim=1).mean()
+        return loss.item(), torch.autograd.grad(loss, variables)[0].numpy()
+
+    bounds = [(MIN_SLOPE, None), *([(None, None)] * len(uninformed))]
+    found = minimize(
+        compute_loss,
+        np.concatenate([[MIN_SLOPE], uninformed]),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=bounds,
+        options={"ftol": 1e-15, "gtol": 1e-9, "maxiter": 1000},
+    ).x
+    slope = float(found[0]) / scale
+    return Calibration(slope, found[1:] - slope * center)
 
 
-def check_adjustment(temperature: bool, threshold: bool, target: Target) -> None:
-    """Reject a temperature or a learned threshold that the target does not have."""
-    if temperature and not target.has_temperature:
-        raise InputError(
-            f"a temperature calibrates probabilities, but y has {target.describe()}; set temperature=False"
+def compute_held_out_loss(
+    likelihood: ClassLikelihood, held_out: HeldOutScores, targets: np.ndarray, shares: np.ndarray
+) -> HeldOutLoss:
+    """Compute the log loss of held-out bags, each fold calibrated on the others, and that of the class shares."""
+    log_probabilities = np.empty((len(targets), len(shares)))
+    for fold in np.unique(held_out.folds):
+        inside = held_out.folds == fold
+        found = fit_calibration(likelihood, held_out.scores[~inside], targets[~inside], shares)
+        calibrated = torch.from_numpy(found.apply(held_out.scores[inside]))
+        log_probabilities[inside] = likelihood.log_probabilities(calibrated).numpy()
+    return HeldOutLoss(
+        method=float(-log_probabilities[np.arange(len(targets)), targets].mean()),
+        majority=float(-np.log(shares[targets]).mean()),
+    )
+
+
+def warn_if_majority_wins(name: str, loss: HeldOutLoss, stacklevel: int) -> None:
+    """Warn that a method does not beat the majority on its own held-out bags."""
+    if not loss.beats_majority:
+        warnings.warn(
+            f"{name} does not beat the majority on its own held-out bags: log loss {loss.method:.3f}, that of the "
+            f"class shares {loss.majority:.3f}; compare other methods with `bagwise compare`",
+            MajorityWarning,
+            stacklevel=stacklevel + 1,
         )
-    if threshold and not target.has_threshold:
-        raise InputError(f"a threshold decides between two classes, but y has {target.describe()}; set threshold=False")
-
-
-def _fit_temperature(likelihood: Any, probabilities: np.ndarray, targets: np.ndarray) -> float:
-    return 1 / fit_slope(likelihood, likelihood.link(probabilities), targets)
-
-
-def _fit_threshold(probabilities: np.ndarray, positive: np.ndarray) -> float:
-    """Return the midpoint of maximum recall + specificity; if there are several, the one nearest to one half."""
-    values = np.unique(probabilities)
-    if positive.all() or not positive.any() or len(values) == 1:
-        return DEFAULT_THRESHOLD
-    candidates = (values[1:] + values[:-1]) / 2
-    recall = np.array([(probabilities[positive] > candidate).mean() for candidate in candidates])
-    specificity = np.array([(probabilities[~positive] < candidate).mean() for candidate in candidates])
-    best = candidates[np.isclose(recall + specificity, (recall + specificity).max())]
-    return float(best[np.abs(best - DEFAULT_THRESHOLD).argmin()])

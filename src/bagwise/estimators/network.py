@@ -2,7 +2,6 @@
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,9 +16,10 @@ from bagwise.bags import compute_signatures
 from bagwise.errors import InputError
 from bagwise.estimators.bag_embedder import BagEmbedder
 from bagwise.estimators.base import BagEstimator, BagPredictions, RandomState
-from bagwise.estimators.calibration import Adjustment, learn_adjustment, restore_adjustment
+from bagwise.estimators.calibration import Calibration, fit_calibration, make_identity, restore_calibration
 from bagwise.estimators.network_builder import build_network, make_blank_bags
 from bagwise.estimators.serialization import load_parameters
+from bagwise.estimators.thresholds import learn_threshold, restore_threshold
 from bagwise.estimators.training_tasks import (
     LabelledBags,
     TrainingPlan,
@@ -32,7 +32,7 @@ from bagwise.estimators.training_tasks import (
 from bagwise.estimators.validation import BagsLike, ValidationBags, check_sample_weight
 from bagwise.nn import CONNECTIONS, BagModel, Context, Purpose, random_integer
 from bagwise.nn.pooling import Pooling
-from bagwise.targets import Likelihood, Target
+from bagwise.targets import DEFAULT_THRESHOLD, Likelihood, Target
 from bagwise.training import (
     Checkpoint,
     Epoch,
@@ -62,11 +62,15 @@ class BagNetwork(BagEmbedder, BagEstimator):
         Losses, errors and learning rate of each epoch.
     engine_ : str
         The training engine that was used.
-    adjustment_ : Adjustment
-        The learned temperature and threshold.
+    calibration_ : Calibration
+        Slope and offset that make log odds of the scores; 1 and 0 without calibration.
+    threshold_ : float
+        The learned decision threshold, or 0.5.
     """
 
     supports_checkpoint = True
+    calibration_: Calibration
+    threshold_: float
 
     @property
     @abstractmethod
@@ -74,7 +78,7 @@ class BagNetwork(BagEmbedder, BagEstimator):
         """Kind of the target: an attribute of the subclass, or one of its constructor parameters."""
 
     class_weight: Any = None  # constructor parameters of networks that predict classes
-    temperature: Any = False
+    calibration: Any = False
     threshold: Any = False
 
     def __init__(
@@ -195,7 +199,7 @@ class BagNetwork(BagEmbedder, BagEstimator):
             progress=progress,
             should_stop=should_stop,
         ).run()
-        self.adjustment_ = self._learn_adjustment(plan.validation)
+        self._calibrate(plan)
         return self
 
     def check(self, X: BagsLike, y: npt.ArrayLike | None, validation: ValidationBags | None = None) -> None:
@@ -206,18 +210,19 @@ class BagNetwork(BagEmbedder, BagEstimator):
         choose_engine(trial.engine, model, trial.likelihood_, plan.training, plan.settings, device)
 
     def predict_outputs(self, X: BagsLike) -> np.ndarray:
-        return self._compute_outputs(self._infer(X).scores)
+        return self._compute_outputs(self._calibrate_scores(self._infer(X).scores))
 
     def weigh(self, X: BagsLike) -> np.ndarray:
         return self._infer(X).weights.mean(axis=1)
 
     def score_instances(self, X: BagsLike) -> np.ndarray:
         """Score each instance as a bag of its own: (n_instances,) for two classes, else (n_instances, n_scores)."""
-        return self.likelihood_.decisions(self._compute_scores(self._check_bags(X).singletons()))
+        return self.target_.likelihood.decisions(self._compute_scores(self._check_bags(X).singletons()))
 
     def predict_with_weights(self, X: BagsLike) -> BagPredictions:
         inferred = self._infer(X)
-        return BagPredictions(self._compute_outputs(inferred.scores), inferred.weights.mean(axis=1))
+        outputs = self._compute_outputs(self._calibrate_scores(inferred.scores))
+        return BagPredictions(outputs, inferred.weights.mean(axis=1))
 
     @property
     def pools_embeddings(self) -> bool:
@@ -226,19 +231,21 @@ class BagNetwork(BagEmbedder, BagEstimator):
 
     @property
     def decision_threshold(self) -> float:
-        return self.adjustment_.threshold
+        return self.threshold_
 
     def _content(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
         metadata = {
             "history": [record.as_dict() for record in self.history_],
-            "adjustment": asdict(self.adjustment_),
+            "calibration": self.calibration_.to_json(),
+            "threshold": self.threshold_,
             "engine": self.engine_,
         }
         return metadata, self.model_.state_dict()
 
     def _restore(self, metadata: dict[str, Any], tensors: dict[str, Tensor]) -> None:
         self.history_ = [Epoch(**record) for record in metadata["history"]]
-        self.adjustment_ = restore_adjustment(metadata["adjustment"])
+        self.calibration_ = restore_calibration(metadata["calibration"], self.target_.likelihood.n_scores)
+        self.threshold_ = restore_threshold(metadata["threshold"])
         self.engine_ = metadata["engine"]
         self.model_ = build_network(self, make_blank_bags(self.instance_shape_))
         load_parameters(self.model_, tensors)
@@ -289,20 +296,26 @@ class BagNetwork(BagEmbedder, BagEstimator):
         return self._infer(X, head=nn.Identity()).scores
 
     def _compute_scores(self, X: BagsLike) -> np.ndarray:
-        return self._infer(X).scores
+        return self._calibrate_scores(self._infer(X).scores).astype(np.float32)  # the precision of the network
+
+    def _calibrate_scores(self, scores: np.ndarray) -> np.ndarray:
+        """Compute the calibrated scores of the target from those of the network, in float64."""
+        combined = self.likelihood_.combine_scores(torch.from_numpy(scores).double())
+        return self.calibration_.apply(combined.numpy())
 
     def _compute_outputs(self, scores: np.ndarray) -> np.ndarray:
-        return self.adjustment_.apply(self.likelihood_.outputs(torch.from_numpy(scores).double()).numpy())
+        return self.target_.likelihood.outputs(torch.from_numpy(scores)).numpy()
 
-    def _learn_adjustment(self, held_out: TrainingTask | None) -> Adjustment:
-        """Learn the requested temperature and threshold from the validation bags."""
-        self.adjustment_ = Adjustment()  # so that predict_outputs returns the unadjusted outputs
-        if held_out is None or not (self.temperature or self.threshold):
-            return self.adjustment_
-        return learn_adjustment(
-            self.target_,
-            self.predict_outputs(held_out.bags),
-            held_out.targets,
-            temperature=self.temperature,
-            threshold=self.threshold,
-        )
+    def _calibrate(self, plan: TrainingPlan) -> None:
+        """Learn the requested calibration and threshold from the validation bags."""
+        likelihood, held_out = self.target_.likelihood, plan.validation
+        self.calibration_, self.threshold_ = make_identity(likelihood.n_scores), DEFAULT_THRESHOLD
+        if held_out is None or not (self.calibration or self.threshold):
+            return
+        scores = self._calibrate_scores(self._infer(held_out.bags).scores)
+        if self.calibration:
+            known = np.bincount(np.concatenate([plan.training.targets, held_out.targets]))
+            self.calibration_ = fit_calibration(likelihood, scores, held_out.targets, known / known.sum())
+        if self.threshold:
+            outputs = self._compute_outputs(self.calibration_.apply(scores))
+            self.threshold_ = learn_threshold(self.target_, outputs, held_out.targets)

@@ -11,8 +11,9 @@ from bagwise.arguments import check_bool, check_real_number, check_whole_number
 from bagwise.bags import Bags, fingerprint_bags, hold_out
 from bagwise.errors import InputError
 from bagwise.estimators.base import ClassWeight
-from bagwise.estimators.calibration import check_adjustment
+from bagwise.estimators.calibration import check_calibration
 from bagwise.estimators.serialization import to_plain
+from bagwise.estimators.thresholds import check_threshold
 from bagwise.targets import AUTO, Target
 from bagwise.training import TrainingSettings, TrainingTask
 from bagwise.training.streaming import resolve_memory
@@ -56,9 +57,12 @@ def check_network_parameters(estimator: Any, target: Target, has_validation_bags
     check_whole_number("attention_width", estimator.attention_width, minimum=1)
     check_whole_number("heads", estimator.heads, minimum=1)
     resolve_memory(estimator.memory, torch.device("cpu"))
-    for name in ("standardize", "temperature", "threshold"):
+    for name in ("standardize", "calibration", "threshold"):
         check_bool(name, getattr(estimator, name))
-    check_adjustment(estimator.temperature, estimator.threshold, target)
+    if estimator.calibration:
+        check_calibration(target)
+    if estimator.threshold:
+        check_threshold(target)
     if estimator.averaging and (has_validation_bags or estimator.validation is not None):
         raise InputError(
             "averaging and validation cannot be combined: the model is either the average of the last epochs or the "
@@ -72,8 +76,8 @@ def check_network_parameters(estimator: Any, target: Target, has_validation_bags
             "patience needs validation bags; set validation, e.g. validation=0.2 (on the command line: "
             "--validation 0.2)"
         )
-    elif (estimator.temperature or estimator.threshold) and not has_validation_bags:
-        name = "temperature" if estimator.temperature else "threshold"
+    elif (estimator.calibration or estimator.threshold) and not has_validation_bags:
+        name = "calibration" if estimator.calibration else "threshold"
         raise InputError(
             f"the {name} is learned from validation bags; set validation, e.g. validation=0.2 (on the command line: "
             "--validation 0.2)"

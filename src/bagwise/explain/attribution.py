@@ -25,7 +25,7 @@ class Explanation(NamedTuple):
     weights : ndarray of shape (n_instances,)
         Weight of each instance, exactly as returned by the estimator; they sum to one within each bag.
     scores : ndarray of shape (n_bags, n_outputs)
-        Score of each output, before a temperature is applied.
+        Score of each output.
     baseline : ndarray of shape (n_outputs,)
         Scores of a bag without instances.
     contributions : ndarray of shape (n_instances, n_outputs)

@@ -4,7 +4,9 @@
     other networks, classical methods      Shapley values by sampled permutations
     network with a context                 the same, where every prefix of a permutation is predicted as a bag
     ensemble, committee, super learner     weighted mean of the members' scores, baselines and contributions
-    adjusted, selected                     as for the wrapped estimator, before its outputs are adjusted
+    adjusted, selected                     as for the wrapped estimator
+
+Slope and offset of a calibration are linear, so they scale the contributions and shift the baseline.
 
 For an ensemble the score is the mean of the members' scores, whereas the probability is the mean of their
 probabilities. The log odds of that probability are therefore slightly closer to zero than the score.
@@ -17,7 +19,7 @@ import torch
 
 from bagwise.arguments import check_whole_number
 from bagwise.bags import Bags
-from bagwise.estimators import BagEstimator, BagNetwork, BagsLike, DelegatingEstimator, Voting, as_bags
+from bagwise.estimators import Adjusted, BagEstimator, BagNetwork, BagsLike, DelegatingEstimator, Voting, as_bags
 from bagwise.explain.attribution import Attribution, Explanation
 from bagwise.explain.closed_form import attribute_in_closed_form, has_closed_form
 from bagwise.explain.deletion import make_estimator_scorer, make_prefix_scorer
@@ -88,22 +90,23 @@ def attribute_scores(estimator: BagEstimator, bags: Bags, weights: np.ndarray, n
 
 @attribute_scores.register
 def _(estimator: BagNetwork, bags: Bags, weights: np.ndarray, n_permutations: int) -> Attribution:
+    return _calibrate(estimator, _attribute_network(estimator, bags, weights, n_permutations))
+
+
+def _attribute_network(estimator: BagNetwork, bags: Bags, weights: np.ndarray, n_permutations: int) -> Attribution:
     device = resolve_device(estimator.device)
     model = estimator.model_.to(device)
     if has_closed_form(model):
         return attribute_in_closed_form(model, estimator.likelihood_, bags, device)
-    if model.mixes_instances:
-        scorer = _make_whole_bag_scorer(estimator, device)
-        return estimate_shapley_values(bags, weights, n_permutations, scorer, choose_rescored_blocks)
-    if is_streamable(model):
+    if is_streamable(model) and not model.mixes_instances:
         scorer = make_network_scorer(model, estimator.likelihood_, device)
         return estimate_shapley_values(bags, weights, n_permutations, scorer, choose_streamed_blocks)
-    scorer = make_estimator_scorer(estimator)
+    scorer = _make_whole_bag_scorer(estimator, device)
     return estimate_shapley_values(bags, weights, n_permutations, scorer, choose_rescored_blocks)
 
 
 def _make_whole_bag_scorer(estimator: BagNetwork, device: torch.device) -> PrefixScorer:
-    """Return a scorer for a network of any kind; its scores are those before a temperature is applied."""
+    """Return a scorer for a network of any kind."""
     memory = resolve_memory(estimator.memory, device)
     return make_prefix_scorer(
         lambda bags: run_inference(estimator.model_, bags, device, memory=memory).scores,
@@ -111,9 +114,25 @@ def _make_whole_bag_scorer(estimator: BagNetwork, device: torch.device) -> Prefi
     )
 
 
+def _calibrate(estimator: BagNetwork | Adjusted, attribution: Attribution) -> Attribution:
+    """Return the attribution of the calibrated scores."""
+    slope, offset = estimator.calibration_
+    shift = estimator.target_.likelihood.score_outputs(offset[None])[0]
+    return attribution._replace(
+        scores=slope * attribution.scores + shift,
+        baseline=slope * attribution.baseline + shift,
+        contributions=slope * attribution.contributions,
+    )
+
+
 @attribute_scores.register
 def _(estimator: DelegatingEstimator, bags: Bags, weights: np.ndarray, n_permutations: int) -> Attribution:
     return attribute_scores(estimator.model_, bags, weights, n_permutations)
+
+
+@attribute_scores.register
+def _(estimator: Adjusted, bags: Bags, weights: np.ndarray, n_permutations: int) -> Attribution:
+    return _calibrate(estimator, attribute_scores(estimator.model_, bags, weights, n_permutations))
 
 
 @attribute_scores.register

@@ -185,7 +185,7 @@ def make_digits_network(quick: bool) -> Parameters:
 
 def _plan_digits(size: int, count: int, draw: int, quick: bool) -> ComparisonPlan:
     network = make_digits_network(quick)
-    svm: Parameters = {"C": 5.0, "gamma": 0.0005, "max_iterations": 200, "calibration": 0}
+    svm: Parameters = {"C": 5.0, "gamma": 0.0005, "max_iterations": 200, "calibration": False}
     if size * count > MAX_EXACT_DIGITS:
         svm["components"] = N_COMPONENTS
     parameters: dict[str, Parameters] = {
@@ -208,7 +208,7 @@ TISSUE_NETWORK: Parameters = {
     "averaging": 0.5,
     "epochs": 100,
 }
-TISSUE_SVM: Parameters = {"components": 500, "class_weight": "balanced", "calibration": 0}
+TISSUE_SVM: Parameters = {"components": 500, "class_weight": "balanced", "calibration": False}
 TISSUE_SELECTION = {"MI-SVM": {"C": [1.0, 10.0], "gamma": [1e-4, 5e-4]}}  # γ around 1 / number of pixels
 
 

@@ -16,7 +16,6 @@ used in training only, not in predictions.
 
 import re
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,8 +25,8 @@ from torch import Tensor
 
 from bagwise.data.formats import read_tensors
 from bagwise.errors import InputError
-from bagwise.estimators import Adjustment, BagClassifier, restore_attributes
-from bagwise.targets import ClassTarget
+from bagwise.estimators import BagClassifier, make_identity, restore_attributes
+from bagwise.targets import DEFAULT_THRESHOLD, ClassTarget
 
 Layer = dict[str, Tensor]
 
@@ -90,7 +89,10 @@ def _build_classifier(parts: "PublishedParts", labels: np.ndarray) -> BagClassif
     restore_attributes(model, target, parts.instance_shape, seed=0)
     layers = {**parts.layers, "head": _orient_head(parts.layers["head"], target)}
     arrays = {f"{layer}.{name}": value for layer, tensors in layers.items() for name, value in tensors.items()}
-    model._restore({"history": [], "adjustment": asdict(Adjustment()), "engine": "torch"}, arrays)
+    calibration = make_identity(target.likelihood.n_scores).to_json()
+    model._restore(
+        {"history": [], "calibration": calibration, "threshold": DEFAULT_THRESHOLD, "engine": "torch"}, arrays
+    )
     return model
 
 

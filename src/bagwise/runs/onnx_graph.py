@@ -4,10 +4,9 @@
     output   probabilities  (C,) float32, in the order of the classes; other targets name their outputs otherwise
     output   weights        (K,) float32, which sum to one
 
-Preprocessing, likelihood and temperature are part of the graph. The target (for classes, their labels and the positive
+Preprocessing, calibration and likelihood are part of the graph. The target (for classes, their labels and the positive
 one), the decision threshold and the version are in the graph's metadata. The poolings use the same code as for a bag
-that is processed in chunks
-(``nn.pooling.AdditivePooling``).
+that is processed in chunks (``nn.pooling.AdditivePooling``).
 """
 
 import json
@@ -29,7 +28,7 @@ from bagwise.estimators import BagEstimator, BagNetwork, to_plain
 from bagwise.io import write_atomically
 from bagwise.nn import Offsets
 from bagwise.nn.pooling import AdditivePooling
-from bagwise.targets import MIN_PROBABILITY, save_target
+from bagwise.targets import save_target
 
 PACKAGES = ("onnx", "onnxscript")
 EXAMPLE_SIZE = 7  # number of instances in the bag used for tracing; the value is arbitrary
@@ -141,11 +140,15 @@ def _translate_context_errors(estimator: BagNetwork) -> Iterator[None]:
 class SingleBagNetwork(nn.Module):
     """A fitted network as a function of one bag: instances → outputs, weights."""
 
+    offset: Tensor
+
     def __init__(self, estimator: BagNetwork) -> None:
         super().__init__()
         self.model = estimator.model_.cpu().eval()
         self.likelihood = estimator.likelihood_
-        self.temperature = estimator.adjustment_.temperature
+        self.output_likelihood = estimator.target_.likelihood
+        self.slope = estimator.calibration_.slope
+        self.register_buffer("offset", torch.from_numpy(estimator.calibration_.offset), persistent=False)
         pooling = self.model.pooling
         if not isinstance(pooling, AdditivePooling):
             raise InputError(
@@ -157,9 +160,8 @@ class SingleBagNetwork(nn.Module):
     def forward(self, instances: Tensor) -> tuple[Tensor, Tensor]:
         offsets = cast(Offsets, SymbolicOffsets(instances.shape[0]))
         pooled = AdditivePooling.forward(self.pooling, self.model.embed(instances, offsets), offsets)
-        outputs = self.likelihood.outputs(self.model.head(pooled.values).double())
-        if self.temperature != 1:
-            outputs = torch.softmax(outputs.clamp_min(MIN_PROBABILITY).log() / self.temperature, dim=1)
+        scores = self.likelihood.combine_scores(self.model.head(pooled.values).double())
+        outputs = self.output_likelihood.outputs(scores * self.slope + self.offset)
         return outputs[0].float(), pooled.weights.mean(dim=1)
 
 

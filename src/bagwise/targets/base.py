@@ -42,8 +42,8 @@ class Target(ABC):
         Word for what an output belongs to in texts and files, such as "class".
     has_threshold : bool
         Whether the decision depends on a threshold that can be learned.
-    has_temperature : bool
-        Whether the outputs can be calibrated by a temperature.
+    has_calibration : bool
+        Whether scores of held-out bags can calibrate the outputs.
     has_positive : bool
         Whether ``learn`` accepts the choice of a positive class.
     is_right_or_wrong : bool
@@ -67,7 +67,7 @@ class Target(ABC):
     kind: ClassVar[str]
     outputs_name: ClassVar[str] = "outputs"
     output_word: ClassVar[str] = "output"
-    has_temperature: ClassVar[bool] = False
+    has_calibration: ClassVar[bool] = False
     has_positive: ClassVar[bool] = False
     is_right_or_wrong: ClassVar[bool] = False
     main_metrics: ClassVar[tuple[str, ...]]

@@ -92,8 +92,8 @@ class ClassLikelihood(Likelihood):
     def merge_outputs(self, sets: Sequence[Tensor]) -> Tensor:
         return self._merge_log_probabilities(sets).exp()
 
-    def merge_scores(self, sets: Sequence[Tensor]) -> np.ndarray:
-        return self.scores(self._merge_log_probabilities(sets)).numpy()
+    def merge_scores(self, sets: Sequence[Tensor]) -> Scores:
+        return self.scores(self._merge_log_probabilities(sets))
 
     def _merge_log_probabilities(self, sets: Sequence[Tensor]) -> LogProbabilities:
         return torch.stack([self.log_probabilities(part) for part in sets]).logsumexp(dim=0) - math.log(len(sets))

@@ -68,7 +68,7 @@ class ClassTarget(Target):
     kind = "classes"
     outputs_name = "probabilities"
     output_word = "class"
-    has_temperature = has_positive = is_right_or_wrong = True
+    has_calibration = has_positive = is_right_or_wrong = True
     main_metrics = ("accuracy", "auc", "balanced_accuracy", "log_loss", "f_score")
     headline_metrics = ("auc", "accuracy", "average_precision")
     baselines = {"majority": "log_loss", "extra trees": "auc"}  # noqa: RUF012 (never changed)

@@ -169,7 +169,7 @@ class Likelihood(ABC):
         """
         return torch.stack([self.outputs(part) for part in sets]).mean(dim=0)
 
-    def merge_scores(self, sets: Sequence[Tensor]) -> np.ndarray:
+    def merge_scores(self, sets: Sequence[Tensor]) -> Tensor:
         """Compute the scores whose outputs are the average of the outputs of several sets of scores.
 
         Parameters
@@ -179,9 +179,24 @@ class Likelihood(ABC):
 
         Returns
         -------
-        numpy.ndarray of shape (n_bags, n_scores)
+        torch.Tensor of shape (n_bags, n_scores)
         """
-        return self.link(self.merge_outputs(sets).numpy())
+        return torch.from_numpy(self.link(self.merge_outputs(sets).numpy()))
+
+    def combine_scores(self, scores: Scores) -> Float[Tensor, "bags target_scores"]:
+        """Combine the scores of a network into those of the target, which are calibrated and explained.
+
+        Parameters
+        ----------
+        scores : torch.Tensor of shape (n_bags, n_scores)
+            Scores of each bag.
+
+        Returns
+        -------
+        torch.Tensor
+            The same scores by default; one set of scores if there are several.
+        """
+        return scores
 
 
 class Supervised(Likelihood):
@@ -221,11 +236,11 @@ class Supervised(Likelihood):
         outputs = self.outputs(scores).detach().cpu().numpy()
         return torch.from_numpy(self.each.output_errors(outputs, targets.cpu().numpy())).to(scores)
 
-    def decisions(self, scores: np.ndarray) -> np.ndarray:
-        return self.each.decisions(self.each.merge_scores(self._split(torch.from_numpy(scores))))
+    def combine_scores(self, scores: Scores) -> Float[Tensor, "bags target_scores"]:
+        return self.each.merge_scores(self._split(scores))
 
     def score_outputs(self, scores: np.ndarray) -> np.ndarray:
-        return self.each.score_outputs(self.each.merge_scores(self._split(torch.from_numpy(scores))))
+        return self.each.score_outputs(self.combine_scores(torch.from_numpy(scores)).numpy())
 
     def _split(self, scores: Scores) -> tuple[Tensor, ...]:
         return scores.split(self.each.n_scores, dim=1)

@@ -7,7 +7,9 @@ import pytest
 
 from bagwise.bags.bags import Bags
 from bagwise.errors import InputError
+from bagwise.estimators.calibration import MajorityWarning
 from bagwise.estimators.classical.base import (
+    CALIBRATION_FOLDS,
     ClassicalEstimator,
     FittedState,
     normalize_weights,
@@ -18,7 +20,6 @@ from bagwise.estimators.classical.base import (
 )
 from bagwise.estimators.classical.mi_svm import MISVM
 from bagwise.estimators.classical.scaled_bags import scale_bags
-from bagwise.estimators.classical.score_calibration import MajorityWarning
 from bagwise.nn.preprocessing import Scaling
 
 GENERATOR = np.random.default_rng(0)
@@ -51,7 +52,7 @@ class Thresholding(ClassicalEstimator):
     learns = InstanceMeanState
     multi_class = False
 
-    def __init__(self, standardize=True, calibration=3, random_state=0):
+    def __init__(self, standardize=True, calibration=True, random_state=0):
         self.standardize = standardize
         self.calibration = calibration
         self.random_state = random_state
@@ -121,12 +122,12 @@ def test_normalize_weights_gives_a_single_instance_exactly_one():
 
 
 def test_fit_scales_rows_by_the_training_bags():
-    model = Thresholding(calibration=0).fit(BAGS, LABELS)
+    model = Thresholding(calibration=False).fit(BAGS, LABELS)
     np.testing.assert_allclose(model.rows_[0].mean(axis=0), 0, atol=1e-12)
     np.testing.assert_allclose(model.rows_[0].std(axis=0), 1)
     shifted = BAGS.map(lambda rows: rows + 1000)
     assert (model.decision_function(shifted) > model.decision_function(BAGS) + 50).all()
-    unscaled = Thresholding(standardize=False, calibration=0).fit(BAGS, LABELS)
+    unscaled = Thresholding(standardize=False, calibration=False).fit(BAGS, LABELS)
     np.testing.assert_allclose(unscaled.rows_[0], BAGS.instances)
 
 
@@ -163,20 +164,20 @@ def test_load_restores_calibration_and_held_out_loss(tmp_path):
 
 
 def test_calibration_scales_each_fold_by_its_own_training_bags():
-    model = Thresholding(calibration=2).fit(BAGS, LABELS)
-    assert len(model.rows_) == 3
-    for rows in model.rows_:  # first all bags, then each half
+    model = Thresholding().fit(BAGS, LABELS)
+    assert len(model.rows_) == 1 + CALIBRATION_FOLDS
+    for rows in model.rows_:  # first all bags, then all but one fold
         np.testing.assert_allclose(rows.mean(axis=0), 0, atol=1e-12)
         np.testing.assert_allclose(rows.std(axis=0), 1)
 
 
 def test_weigh_normalises_the_weights_of_the_state():
-    np.testing.assert_allclose(Thresholding(calibration=0).fit(BAGS, LABELS).weigh(BAGS), 1 / 4)
+    np.testing.assert_allclose(Thresholding(calibration=False).fit(BAGS, LABELS).weigh(BAGS), 1 / 4)
 
 
 def test_score_instances_is_available_if_the_state_scores_instances():
     assert not hasattr(BagThresholding(), "score_instances")
-    model = Thresholding(calibration=0).fit(BAGS, LABELS)
+    model = Thresholding(calibration=False).fit(BAGS, LABELS)
     scores = model.score_instances(BAGS)
     np.testing.assert_allclose(np.maximum.reduceat(scores, BAGS.offsets[:-1]), model.decision_function(BAGS))
 

@@ -37,7 +37,7 @@ ROWS = np.asarray(BAGS.instances)
 
 @pytest.mark.parametrize("objective", ["most likely instance", "noisy-or"])
 def test_fit_finds_a_planted_concept_and_its_features(objective):
-    model = EMDD(objective, starts=5, concepts=1, calibration=0, random_state=0).fit(BAGS, LABELS)
+    model = EMDD(objective, starts=5, concepts=1, calibration=False, random_state=0).fit(BAGS, LABELS)
     point = model.learned_.points[0] * model.scaling_.scale + model.scaling_.center
     scales = np.abs(model.learned_.scales[0]) / model.scaling_.scale
     np.testing.assert_allclose(point[:2], PLANTED, atol=0.3)
@@ -111,8 +111,8 @@ def test_make_starts_sets_scales_by_the_initial_distance():
 
 
 def test_fit_keeps_the_concepts_of_minimum_loss():
-    every = EMDD(starts=6, calibration=0, random_state=0).fit(BAGS, LABELS)
-    best = EMDD(starts=6, concepts=1, calibration=0, random_state=0).fit(BAGS, LABELS)
+    every = EMDD(starts=6, calibration=False, random_state=0).fit(BAGS, LABELS)
+    best = EMDD(starts=6, concepts=1, calibration=False, random_state=0).fit(BAGS, LABELS)
     objective = MostLikelyObjective(every.scaling_.rows(ROWS), BAGS.offsets, LABELS == 1)
     losses = [objective.loss(Concept(*each)) for each in zip(every.learned_.points, every.learned_.scales, strict=True)]
     assert len(losses) == 6

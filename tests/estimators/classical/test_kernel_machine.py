@@ -173,7 +173,7 @@ def test_shares_support_the_decision_of_the_score_including_its_intercept():
 def test_score_instances_scores_each_instance_as_a_bag_of_its_own(kind):
     labels = np.arange(12) % 3
     bags = sample_bags(labels)
-    model = kind(calibration=0).fit(bags, labels)
+    model = kind(calibration=False).fit(bags, labels)
     scores = model.score_instances(bags)
     assert scores.shape == (bags.n_instances, 3)
     for row, score in zip(bags.instances, scores, strict=True):

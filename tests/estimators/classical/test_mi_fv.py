@@ -76,7 +76,9 @@ def test_codes_are_finite_far_from_every_gaussian():
 @pytest.mark.parametrize("n_components", [1, 3])
 def test_decision_function_equals_its_definition(n_components):
     bags = Bags.concatenate([BAGS] * 3)
-    model = MiFV(n_components, energy=0.9, standardize=False, calibration=0, random_state=1).fit(bags, [0, 1, 0, 1] * 3)
+    model = MiFV(n_components, energy=0.9, standardize=False, calibration=False, random_state=1).fit(
+        bags, [0, 1, 0, 1] * 3
+    )
     book, machine = model.learned_.book, model.learned_.machine
     scores = []
     for bag in bags:
@@ -109,7 +111,7 @@ def test_compute_principal_axes_keeps_the_fewest_axes_that_explain_the_energy(en
 
 def test_fit_accepts_rows_without_variance():
     bags = Bags(np.ones((6, 2)), np.arange(7))
-    model = MiFV(calibration=0, random_state=0).fit(bags, [0, 1, 0, 1, 0, 1])
+    model = MiFV(calibration=False, random_state=0).fit(bags, [0, 1, 0, 1, 0, 1])
     assert np.isfinite(model.predict_proba(bags)).all()
 
 
@@ -129,7 +131,7 @@ def test_fit_rejects_invalid_parameters_by_name(parameters, message):
 
 def test_weigh_finds_the_key_instances():
     training, test = (load_dataset("needles", n_bags=100, seed=seed) for seed in (1, 2))
-    weights = MiFV(calibration=0, random_state=0).fit(training, training.labels).weigh(test)
+    weights = MiFV(calibration=False, random_state=0).fit(training, training.labels).weigh(test)
     positive = test.labels.repeat(test.sizes) == 1
     is_key = positive & (test.instance_labels == 1)
     assert weights[is_key].mean() > 2 * weights[positive & ~is_key].mean()

@@ -27,7 +27,7 @@ def compute_vector(bag, centers):
 def test_decision_function_equals_its_definition(n_centers):
     labels = [0, 1, 0, 1] * 3
     bags = Bags.concatenate([BAGS] * 3)
-    model = MiVLAD(n_centers=n_centers, standardize=False, calibration=0, random_state=1).fit(bags, labels)
+    model = MiVLAD(n_centers=n_centers, standardize=False, calibration=False, random_state=1).fit(bags, labels)
     learned = model.learned_
     vectors = np.array([compute_vector(bag, learned.book.centers) for bag in bags])
     expected = vectors @ learned.machine.weights[0] + learned.machine.biases[0]
@@ -51,14 +51,14 @@ def test_learn_centers_finds_the_mean_or_the_centres_of_k_means():
 def test_fit_separates_three_classes():
     bags = GENERATOR.normal(size=(90, 4, 2)) + np.repeat([[0, 5], [5, 0], [-5, -5]], 30, axis=0)[:, None]
     labels = np.repeat(["a", "b", "c"], 30)
-    model = MiVLAD(calibration=0, random_state=0).fit(list(bags), labels)
+    model = MiVLAD(calibration=False, random_state=0).fit(list(bags), labels)
     assert model.decision_function(list(bags)).shape == (90, 3)
     assert model.score(list(bags), labels) > 0.95
 
 
 def test_fit_accepts_coincident_points():
     bags = Bags(np.ones((6, 2)), np.arange(7))
-    model = MiVLAD(n_centers=2, calibration=0, random_state=0).fit(bags, [0, 1, 0, 1, 0, 1])
+    model = MiVLAD(n_centers=2, calibration=False, random_state=0).fit(bags, [0, 1, 0, 1, 0, 1])
     np.testing.assert_allclose(model.weigh(bags), 1)
 
 
@@ -77,7 +77,7 @@ def test_fit_rejects_invalid_numbers_of_centres_by_name(n_centers, message):
 
 def test_weigh_finds_the_key_instances():
     training, test = (load_dataset("needles", n_bags=100, seed=seed) for seed in (1, 2))
-    weights = MiVLAD(calibration=0, random_state=0).fit(training, training.labels).weigh(test)
+    weights = MiVLAD(calibration=False, random_state=0).fit(training, training.labels).weigh(test)
     positive = test.labels.repeat(test.sizes) == 1
     is_key = positive & (test.instance_labels == 1)
     assert weights[is_key].mean() > 2 * weights[positive & ~is_key].mean()

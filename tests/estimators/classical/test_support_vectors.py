@@ -13,7 +13,7 @@ from bagwise.estimators.classical.support_vectors import compute_costs
 
 METHODS = [MISVM, MiSVM]
 NEEDLES = load_dataset("needles", n_bags=60)
-QUICK = {"calibration": 0, "random_state": 0}
+QUICK = {"calibration": False, "random_state": 0}
 MORE_SEEDS = [pytest.param(seed, marks=pytest.mark.full) for seed in range(1, 5)]
 
 
@@ -31,7 +31,7 @@ def test_fit_of_bags_of_one_instance_equals_an_ordinary_support_vector_machine(m
     rows = generator.normal(size=(80, 3))
     labels = (rows[:, 0] + generator.normal(size=80) > 0.7).astype(int)
     machine = SVC(C=2.0, tol=1e-8, **parameters).fit(rows, labels)
-    model = method(C=2.0, calibration=0, standardize=False, random_state=0, **parameters).fit(rows, labels)
+    model = method(C=2.0, calibration=False, standardize=False, random_state=0, **parameters).fit(rows, labels)
     new_rows = generator.normal(size=(50, 3))
     np.testing.assert_allclose(model.decision_function(new_rows), machine.decision_function(new_rows), atol=1e-5)
     assert len(model.objective_) == 1
@@ -69,7 +69,7 @@ def test_nystrom_approximates_the_exact_kernel_with_many_landmarks(method):
 
 def test_landmarks_depend_on_the_seed():
     first, same, other = (
-        MISVM(components=10, calibration=0, random_state=seed).fit(NEEDLES, NEEDLES.labels).learned_.function.rows
+        MISVM(components=10, calibration=False, random_state=seed).fit(NEEDLES, NEEDLES.labels).learned_.function.rows
         for seed in (1, 1, 2)
     )
     np.testing.assert_array_equal(first, same)

@@ -18,30 +18,28 @@ class Overconfident(PooledClassifier):
         return np.stack([1 - positive, positive], axis=1)
 
 
-def test_temperature_decreases_the_loss_on_new_bags_and_keeps_their_ranking():
+def test_calibration_decreases_the_loss_on_new_bags_and_keeps_their_ranking():
     new_bags = load_dataset("needles", n_bags=60, seed=9)
     model = Adjusted(Overconfident(), random_state=0).fit(NEEDLES, NEEDLES.labels)
     before, after = model.model_.predict_proba(new_bags), model.predict_proba(new_bags)
-    temperature = model.adjustment_.temperature
-    assert temperature > 1
+    slope, offset = model.calibration_
+    assert 0 < slope < 1
     losses = [-np.log(probabilities[np.arange(60), new_bags.labels]).mean() for probabilities in (before, after)]
     assert losses[1] < losses[0]
     np.testing.assert_array_equal(np.argsort(before[:, 1], kind="stable"), np.argsort(after[:, 1], kind="stable"))
-    np.testing.assert_array_equal(model.predict(new_bags), model.model_.predict(new_bags))
-    powers = before ** (1 / temperature)
-    np.testing.assert_allclose(after, powers / powers.sum(axis=1, keepdims=True), rtol=1e-6)
+    np.testing.assert_allclose(after[:, 1], expit(slope * logit(before[:, 1]) + offset[0]), rtol=1e-9)
     np.testing.assert_array_equal(model.predict_with_weights(new_bags).outputs, after)
 
 
 def test_threshold_changes_only_the_decision():
-    model = Adjusted(Overconfident(), temperature=False, threshold=True, random_state=0).fit(NEEDLES, NEEDLES.labels)
+    model = Adjusted(Overconfident(), calibration=False, threshold=True, random_state=0).fit(NEEDLES, NEEDLES.labels)
     probabilities = model.predict_proba(NEEDLES)
     np.testing.assert_array_equal(probabilities, model.model_.predict_proba(NEEDLES))
     assert 0 < model.decision_threshold < 0.5  # the model is biased towards the negative class
     np.testing.assert_array_equal(model.predict(NEEDLES), probabilities[:, 1] > model.decision_threshold)
 
 
-def test_fit_learns_the_adjustment_from_bags_that_the_model_was_not_fitted_to():
+def test_fit_learns_the_calibration_from_bags_that_the_model_was_not_fitted_to():
     fitted, predicted = [], []
 
     class Recorder(PooledClassifier):
@@ -77,7 +75,7 @@ def test_fit_keeps_groups_together():
 def test_fit_rejects_invalid_parameters_by_name():
     with pytest.raises(InputError, match="share is 1"):
         Adjusted(share=1.0).fit(NEEDLES, NEEDLES.labels)
-    with pytest.raises(InputError, match="temperature is 'no'"):
-        Adjusted(temperature="no").fit(NEEDLES, NEEDLES.labels)
+    with pytest.raises(InputError, match="calibration is 'no'"):
+        Adjusted(calibration="no").fit(NEEDLES, NEEDLES.labels)
     with pytest.raises(InputError, match="a threshold decides between two classes, but y has the classes 0, 1, 2"):
         Adjusted(threshold=True).fit(NEEDLES, np.arange(60) % 3)

@@ -18,7 +18,7 @@ FOREST = PooledClassifier(ExtraTreesClassifier(5))
 
 
 def test_fit_fits_copies_of_the_estimators_in_their_order():
-    given = {"kernel": MIKernel(calibration=0), "trees": FOREST}
+    given = {"kernel": MIKernel(calibration=False), "trees": FOREST}
     committee = Committee(given, random_state=7).fit(NEEDLES, NEEDLES.labels)
     seeds = [member.random_state for member in committee.members_]
     copies = [clone(each).set_params(random_state=seed) for each, seed in zip(given.values(), seeds, strict=True)]

@@ -36,7 +36,7 @@ def test_ensemble_of_one_copy_has_the_predictions_of_the_copy():
 
 
 def test_grid_search_can_set_parameters_of_the_estimator():
-    grid = GridSearchCV(Ensemble(MiFV(calibration=0), n=2), {"estimator__C": [0.1, 1.0]}, cv=2).fit(NEEDLES, WORDS)
+    grid = GridSearchCV(Ensemble(MiFV(calibration=False), n=2), {"estimator__C": [0.1, 1.0]}, cv=2).fit(NEEDLES, WORDS)
     assert grid.best_params_["estimator__C"] == grid.best_estimator_.members_[0].C
 
 

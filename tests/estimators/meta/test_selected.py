@@ -55,9 +55,9 @@ def test_make_inner_folds_rejects_bags_that_cannot_be_split(targets, groups, fol
 
 
 def test_fit_selects_the_setting_of_minimum_criterion_and_fits_it_to_all_bags():
-    model = Selected(MIKernel(calibration=0), GRID, random_state=0).fit(NEEDLES, NEEDLES.labels)
+    model = Selected(MIKernel(calibration=False), GRID, random_state=0).fit(NEEDLES, NEEDLES.labels)
     assert model.best_ == [{"C": 1e-4, "gamma": 0.05}, {"C": 10.0, "gamma": 0.05}][model.criteria_.argmin()]
-    alone = MIKernel(calibration=0, random_state=0, **model.best_).fit(NEEDLES, NEEDLES.labels)
+    alone = MIKernel(calibration=False, random_state=0, **model.best_).fit(NEEDLES, NEEDLES.labels)
     np.testing.assert_array_equal(model.decision_function(NEEDLES), alone.decision_function(NEEDLES))
 
 
@@ -73,7 +73,7 @@ def test_fit_never_trains_on_held_out_bags():
             assert not fitted[-1] & set(X.names)
             return super().predict_outputs(X)
 
-    Selected(Recorder(calibration=0), GRID, folds=2).fit(NEEDLES, NEEDLES.labels)
+    Selected(Recorder(calibration=False), GRID, folds=2).fit(NEEDLES, NEEDLES.labels)
     assert len(fitted) == 5
     assert fitted[-1] == set(NEEDLES.names)
 
@@ -87,7 +87,7 @@ def test_fit_keeps_groups_together():
             return super().fit(X, y)
 
     grouped = NEEDLES.replace(groups=np.arange(40) // 4)
-    Selected(Recorder(calibration=0), GRID, folds=2).fit(grouped, grouped.labels)
+    Selected(Recorder(calibration=False), GRID, folds=2).fit(grouped, grouped.labels)
     assert not fitted[0] & fitted[1], "the training bags of two folds share no group"
 
 
@@ -107,11 +107,13 @@ def test_fit_rejects_invalid_grids_by_name(words, message):
 
 
 def test_criteria_are_mean_error_plus_mean_loss():
-    model = Selected(MIKernel(calibration=0), GRID, folds=2, random_state=0).fit(NEEDLES, NEEDLES.labels)
+    model = Selected(MIKernel(calibration=False), GRID, folds=2, random_state=0).fit(NEEDLES, NEEDLES.labels)
     for setting, criterion in zip(ParameterGrid(GRID), model.criteria_, strict=True):
         errors, losses = [], []
         for training, held_out in make_stratified_folds(NEEDLES.labels, None, 2, model._make_split_seed()):
-            copy = MIKernel(calibration=0, random_state=0, **setting).fit(NEEDLES[training], NEEDLES.labels[training])
+            copy = MIKernel(calibration=False, random_state=0, **setting).fit(
+                NEEDLES[training], NEEDLES.labels[training]
+            )
             probabilities = copy.predict_proba(NEEDLES[held_out])
             errors.extend(copy.predict(NEEDLES[held_out]) != NEEDLES.labels[held_out])
             losses.extend(-np.log(probabilities[np.arange(len(held_out)), NEEDLES.labels[held_out]]))
@@ -120,24 +122,26 @@ def test_criteria_are_mean_error_plus_mean_loss():
 
 def test_fit_accepts_two_groups_and_rejects_one():
     two = NEEDLES.replace(groups=np.arange(40) // 20)
-    Selected(MIKernel(calibration=0), {"C": [1.0]}, folds=3).fit(two, two.labels)
+    Selected(MIKernel(calibration=False), {"C": [1.0]}, folds=3).fit(two, two.labels)
     one = NEEDLES.replace(groups=np.zeros(40))
     with pytest.raises(InputError, match="all training bags belong to one group"):
-        Selected(MIKernel(calibration=0), {"C": [1.0]}).fit(one, one.labels)
+        Selected(MIKernel(calibration=False), {"C": [1.0]}).fit(one, one.labels)
 
 
 def test_fit_ignores_folds_that_lack_a_class():
     labels = np.array([0, 1, 2, 1] * 10)
     groups = np.where(labels == 2, 0, 1 + np.arange(40) % 5)
     bags = NEEDLES.replace(groups=groups)
-    model = Selected(MIKernel(calibration=0), {"C": [1.0]}, folds=3, random_state=0).fit(bags, labels)
+    model = Selected(MIKernel(calibration=False), {"C": [1.0]}, folds=3, random_state=0).fit(bags, labels)
     assert np.isfinite(model.criteria_).all()
     with pytest.raises(InputError, match="in every fold, the training bags lack a class"):
-        Selected(MIKernel(calibration=0), {"C": [1.0]}, folds=3).fit(NEEDLES.replace(groups=labels), labels)
+        Selected(MIKernel(calibration=False), {"C": [1.0]}, folds=3).fit(NEEDLES.replace(groups=labels), labels)
 
 
 def test_load_restores_a_grid_of_arrays(tmp_path):
-    model = Selected(MIKernel(calibration=0), {"C": np.array([1.0, 5.0])}, random_state=0).fit(NEEDLES, NEEDLES.labels)
+    model = Selected(MIKernel(calibration=False), {"C": np.array([1.0, 5.0])}, random_state=0).fit(
+        NEEDLES, NEEDLES.labels
+    )
     model.save(tmp_path / "model")
     loaded = Selected.load(tmp_path / "model")
     np.testing.assert_array_equal(loaded.predict_proba(NEEDLES), model.predict_proba(NEEDLES))

@@ -26,7 +26,7 @@ NEEDLES = load_dataset("needles", n_bags=40)
 TEST = load_dataset("needles", n_bags=30, seed=1)
 FOREST = PooledClassifier(ExtraTreesClassifier(10))
 GUESS = PooledClassifier(DummyClassifier(strategy="uniform"))
-LIBRARY = {"trees": FOREST, "kernel": MIKernel(calibration=2), "vectors": MiVLAD(3, calibration=2), "guess": GUESS}
+LIBRARY = {"trees": FOREST, "kernel": MIKernel(), "vectors": MiVLAD(3), "guess": GUESS}
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +98,7 @@ def test_fit_learns_the_weights_on_held_out_bags_and_keeps_groups_together():
             return super().predict_outputs(X)
 
     grouped = NEEDLES.replace(groups=np.arange(40) // 4)
-    SuperLearner({"one": Recorder(calibration=0)}, folds=2).fit(grouped, grouped.labels)
+    SuperLearner({"one": Recorder(calibration=False)}, folds=2).fit(grouped, grouped.labels)
     assert len(fitted) == 3
     assert fitted[-1][0] == set(NEEDLES.names)
 

@@ -26,7 +26,7 @@ WORDS = np.where(NEEDLES.labels == 1, "tumour", "normal")
 NETWORK = BagClassifier(epochs=1, batch_size=8)
 FOREST = PooledClassifier(ExtraTreesClassifier(5))
 NAIVE = NaiveClassifier(ExtraTreesClassifier(5))
-VECTORS = MiVLAD(3, calibration=2)
+VECTORS = MiVLAD(3)
 SELECTED = Selected(VECTORS, {"C": [0.1, 1.0]}, folds=2)
 MODELS = {
     "networks": Ensemble(NETWORK, n=3),

@@ -90,8 +90,8 @@ def test_build_estimator_sets_parameters_and_selects_from_grids():
 def test_build_estimator_wraps_every_method_in_adjustments_and_ensembles():
     adjusted = build_estimator(make_plan("needles", NAIVE, adjust=["threshold"]), "naive")
     assert isinstance(adjusted, Adjusted)
-    assert (adjusted.temperature, adjusted.threshold) == (False, True)
-    plan = make_plan("needles", NAIVE, ensemble=3, adjust=["temperature"])
+    assert (adjusted.calibration, adjusted.threshold) == (False, True)
+    plan = make_plan("needles", NAIVE, ensemble=3, adjust=["calibration"])
     assert isinstance(build_estimator(plan, "naive").estimator, Ensemble)
     assert build_estimator(plan, "naive").estimator.n == 3
 

@@ -13,7 +13,7 @@ from bagwise.io.manifest import find_damage
 
 OPTIONS = {"n_bags": 20}
 NAIVE, EXTRA_TREES = {"naive": {}}, {"extra trees": {}}
-TWO_METHODS = {"MI-Kernel": {"calibration": 0}, "attention": {"epochs": 1}}
+TWO_METHODS = {"MI-Kernel": {"calibration": False}, "attention": {"epochs": 1}}
 
 
 def plan_folds(methods=NAIVE, **arguments):
@@ -181,7 +181,7 @@ def test_compare_methods_does_not_occupy_a_folder_if_the_first_fit_fails(tmp_pat
 
 
 def test_compare_methods_with_one_test_set_has_bootstrap_intervals(tmp_path):
-    methods = {"MI-Kernel": {"calibration": 0}, "minimax kernel": {"calibration": 0}}
+    methods = {"MI-Kernel": {"calibration": False}, "minimax kernel": {"calibration": False}}
     options = {"n_bags": 20, "n_test_bags": 20}
     comparison = compare_methods(tmp_path / "comparison", make_plan("digits", methods, options=options, repeats=2))
     for metrics in comparison.scores.values():

@@ -15,24 +15,28 @@ import torch
 from sklearn.utils.metaestimators import available_if
 from torch import Tensor
 
-from bagwise.arguments import check_bool, check_real_number
+from bagwise.arguments import check_bool
 from bagwise.bags import Bags
 from bagwise.errors import InputError
 from bagwise.estimators.base import BagEstimator
-from bagwise.estimators.class_predictor import ClassPredictor
-from bagwise.estimators.classical.scaled_bags import check_instances_fit, iterate_scaled_groups, scale_bags
-from bagwise.estimators.classical.score_calibration import (
+from bagwise.estimators.calibration import (
     Calibration,
     HeldOutLoss,
-    check_folds,
     compute_held_out_loss,
     compute_held_out_scores,
     fit_calibration,
+    make_identity,
+    restore_calibration,
+    restore_held_out_loss,
     warn_if_majority_wins,
 )
+from bagwise.estimators.class_predictor import ClassPredictor
+from bagwise.estimators.classical.scaled_bags import check_instances_fit, iterate_scaled_groups, scale_bags
 from bagwise.estimators.validation import BagsLike
 from bagwise.nn import Scaling, fit_scaling
 from bagwise.targets import Target
+
+CALIBRATION_FOLDS = 3
 
 State = TypeVar("State")
 
@@ -90,9 +94,8 @@ class ClassicalEstimator(ClassPredictor, BagEstimator):
     ----------
     standardize : bool, default=True
         Standardise each feature (or channel) by the mean and standard deviation of the training instances.
-    calibration : int, default=3
-        Number of cross-validation folds used to calibrate the probabilities: slope and offset are fitted to held-out
-        scores. 0 uses the scores as they are.
+    calibration : bool, default=True
+        Whether to calibrate the probabilities: slope and offset of the scores are learned by cross-validation.
     positive : object, default=None
         The positive one of two classes; None means the last class, or the obvious one of a common pair.
     random_state : int, RandomState or None, default=None
@@ -152,8 +155,8 @@ class ClassicalEstimator(ClassPredictor, BagEstimator):
                 "supported by networks, PooledClassifier, NaiveClassifier and MajorityClassifier"
             )
         bags, targets = self._check_training_input(X, y)
-        check_folds(self.calibration)
-        check_bool("standardize", self.standardize)
+        for name in ("calibration", "standardize"):
+            check_bool(name, getattr(self, name))
         check_instances_fit(bags, type(self).__name__)
         self.scaling_ = fit_scaling(bags, self.standardize)
         numbers = self.target_.likelihood.order_targets(targets)
@@ -219,9 +222,10 @@ class ClassicalEstimator(ClassPredictor, BagEstimator):
             return learned.scores(scale_bags(bags[held_out], scaling))
 
         likelihood, shares = self.target_.likelihood.ordered, np.bincount(targets) / len(targets)
-        held_out = compute_held_out_scores(score_held_out, targets, bags.groups, self.calibration, self.seed_)
-        self.calibration_ = Calibration(1.0, np.zeros(likelihood.n_scores))
-        self.held_out_loss_ = None
+        self.calibration_, self.held_out_loss_ = make_identity(likelihood.n_scores), None
+        if not self.calibration:
+            return
+        held_out = compute_held_out_scores(score_held_out, targets, bags.groups, CALIBRATION_FOLDS, self.seed_)
         if len(held_out.rows):
             numbers = targets[held_out.rows]
             self.calibration_ = fit_calibration(likelihood, held_out.scores, numbers, shares)
@@ -231,29 +235,14 @@ class ClassicalEstimator(ClassPredictor, BagEstimator):
     def _content(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
         state = state_to_arrays(self.learned_, "learned.")
         loss = None if self.held_out_loss_ is None else list(self.held_out_loss_)
-        metadata = {
-            "slope": self.calibration_.slope,
-            "offset": self.calibration_.offset.tolist(),
-            "held_out_loss": loss,
-        }
+        metadata = {"calibration": self.calibration_.to_json(), "held_out_loss": loss}
         return metadata, {**scaling_to_tensors(self.scaling_), **state}
 
     def _restore(self, metadata: dict[str, Any], tensors: dict[str, Tensor]) -> None:
-        self.calibration_ = _restore_calibration(metadata, self.likelihood_.n_scores)
-        loss = metadata.get("held_out_loss")
-        self.held_out_loss_ = (
-            None if loss is None else HeldOutLoss(*(check_real_number("held_out_loss", v) for v in loss))
-        )
+        self.calibration_ = restore_calibration(metadata["calibration"], self.likelihood_.n_scores)
+        self.held_out_loss_ = restore_held_out_loss(metadata["held_out_loss"])
         self.scaling_ = scaling_from_tensors(tensors)
         self.learned_ = state_from_arrays(self.learns, tensors, "learned.")
-
-
-def _restore_calibration(metadata: dict[str, Any], n_scores: int) -> Calibration:
-    """Return the calibration of a saved model; models saved before version 0.2 have no offset."""
-    offset = [check_real_number("offset", value) for value in metadata.get("offset", [0.0] * n_scores)]
-    if len(offset) != n_scores:
-        raise InputError(f"the saved model has {len(offset)} offsets for {n_scores} scores; train again")
-    return Calibration(check_real_number("slope", metadata["slope"]), np.array(offset))
 
 
 def normalize_weights(weights: np.ndarray, bags: Bags) -> np.ndarray:

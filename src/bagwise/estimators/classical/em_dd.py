@@ -105,8 +105,8 @@ class EMDD(ClassicalEstimator):
         Mean distance of the training instances from their mean under the initial scales.
     standardize : bool, default=True
         Standardise each feature (or channel) by the mean and standard deviation of the training instances.
-    calibration : int, default=3
-        Number of cross-validation folds used to calibrate the probabilities; 0 disables calibration.
+    calibration : bool, default=True
+        Whether to calibrate the probabilities: slope and offset of the scores are learned by cross-validation.
     positive : object, default=None
         The positive one of two classes; None means the last class, or the obvious one of a common pair.
     random_state : int, RandomState or None, default=None
@@ -138,7 +138,7 @@ class EMDD(ClassicalEstimator):
         tolerance: float = 1e-4,
         initial_distance: float = 1.0,
         standardize: bool = True,
-        calibration: int = 3,
+        calibration: bool = True,
         positive: Any = None,
         random_state: RandomState = None,
     ) -> None:

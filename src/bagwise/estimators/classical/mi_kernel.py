@@ -41,8 +41,8 @@ class MIKernel(ClassicalEstimator):
         Penalty of misclassified bags; a large value fits the training bags more closely.
     standardize : bool, default=True
         Standardise each feature (or channel) by the mean and standard deviation of the training instances.
-    calibration : int, default=3
-        Number of cross-validation folds used to calibrate the probabilities; 0 disables calibration.
+    calibration : bool, default=True
+        Whether to calibrate the probabilities: slope and offset of the scores are learned by cross-validation.
     positive : object, default=None
         The positive one of two classes; None means the last class, or the obvious one of a common pair.
     random_state : int, RandomState or None, default=None
@@ -70,7 +70,7 @@ class MIKernel(ClassicalEstimator):
         power: float = 1,
         C: float = 10.0,
         standardize: bool = True,
-        calibration: int = 3,
+        calibration: bool = True,
         positive: Any = None,
         random_state: RandomState = None,
     ) -> None:

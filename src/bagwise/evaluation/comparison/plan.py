@@ -31,7 +31,7 @@ from bagwise.evaluation.protocol import (
 from bagwise.targets import Target
 
 FOLDS = 10  # default for data without its own test bags
-ADJUSTMENTS = ("temperature", "threshold")
+ADJUSTMENTS = ("calibration", "threshold")
 
 
 class ComparisonPlan(NamedTuple):
@@ -57,7 +57,7 @@ class ComparisonPlan(NamedTuple):
     splits : list of str
         Split files, instead of folds.
     adjust : list of str
-        Which of "temperature" and "threshold" are fitted within the training bags.
+        Which of "calibration" and "threshold" are fitted within the training bags.
     ensemble : int
         Number of copies of each method with different seeds, whose predictions are averaged; 1 for no ensemble.
     grouped : bool
@@ -136,7 +136,7 @@ def make_plan(
         Share of the bags to hold out, instead of folds.
     splits : sequence of str, default=()
         Split files with the columns train, val and test, instead of folds.
-    adjust : sequence of {"temperature", "threshold"}, default=()
+    adjust : sequence of {"calibration", "threshold"}, default=()
         What to fit within the training bags, for every method.
     ensemble : int, default=1
         Number of copies of each method with different seeds, whose predictions are averaged.
