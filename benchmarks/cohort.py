@@ -97,7 +97,8 @@ def measure(kind, folder):
 
     warnings.simplefilter("ignore")
     is_cold = kind == "cold"
-    settings = {"standardize": not is_cold, "epochs": 1 if is_cold else 2, "random_state": 0, "engine": "torch"}
+    scaling = "none" if is_cold else "standard"
+    settings = {"scaling": scaling, "epochs": 1 if is_cold else 2, "random_state": 0, "engine": "torch"}
     small = load_bags(folder)[:4]
     small = Bags(small.instances.copy(), small.offsets, labels=small.labels)
     BagClassifier(**settings).fit(small, small.labels)  # warm-up

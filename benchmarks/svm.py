@@ -112,7 +112,7 @@ def peer_of_witnesses(bags, gamma, bounds):
 
 def ours(kind):
     def run(bags, gamma):
-        model = kind(C=C, gamma=gamma, standardize=False, calibration=False).fit(bags, bags.labels)
+        model = kind(C=C, gamma=gamma, scaling="none", calibration=False).fit(bags, bags.labels)
         return model.learned_.function, model.objective_[-1]
 
     return run

@@ -96,7 +96,7 @@ def problem(
         generator=torch.Generator().manual_seed(seed),
     )
     augmentations = [] if augmentation is None else [augmentation]
-    preprocessing = Preprocessing(shape, fit_scaling(bags, True))
+    preprocessing = Preprocessing(shape, fit_scaling(bags, "standard"))
     model.encoder = torch.nn.Sequential(*augmentations, preprocessing, model.encoder)
     model = model.to(dtype).to(memory_format=torch.channels_last)
     generator = np.random.default_rng(seed)

@@ -124,9 +124,9 @@ def check_bool(name: str, value: Any) -> bool:
 
     Examples
     --------
-    >>> check_bool("standardize", "no")
+    >>> check_bool("calibration", "no")
     Traceback (most recent call last):
-    bagwise.errors.InputError: standardize is 'no' (str); it must be True or False
+    bagwise.errors.InputError: calibration is 'no' (str); it must be True or False
     """
     # np.bool_ is detected without an import of NumPy, which would slow down the start of every command
     is_numpy_bool = getattr(value, "shape", None) == () and getattr(value.dtype, "kind", "") == "b"

@@ -55,7 +55,7 @@ def test_gather_parameters_flags_take_precedence_over_file(tmp_path):
         ("epoch = 3", "unknown parameter 'epoch'; did you mean 'epochs'"),
         ("epochs = 'ten'", "epochs = 'ten' is of type str; give a whole number"),
         ("epochs = true", "epochs = True is of type bool"),
-        ("standardize = 1", "give true or false"),
+        ("calibration = 1", "give true or false"),
         ("data = 3", "must be a table"),
         ("epochs = ", "is not valid TOML"),
     ],

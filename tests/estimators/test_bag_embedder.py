@@ -39,7 +39,7 @@ def test_transform_gives_one_vector_per_bag_that_depends_on_no_other_bag(kind):
 @pytest.mark.parametrize("pooling", ["gated attention", "max", "mean"])
 @pytest.mark.parametrize("connections", [None, "residual"])
 def test_transform_of_a_network_is_the_input_of_its_head(pooling, connections):
-    model = BagClassifier(pooling=pooling, connections=connections, epochs=2, random_state=0)
+    model = BagClassifier(pooling=pooling, connections=connections, epochs=2, calibration=False, random_state=0)
     model.fit(NEEDLES, NEEDLES.labels)
     with torch.inference_mode():
         scores = model.model_.head(torch.from_numpy(model.transform(NEEDLES))).squeeze(1).numpy()

@@ -10,6 +10,7 @@ from bagwise.estimators.calibration import (
     HeldOutLoss,
     HeldOutScores,
     MajorityWarning,
+    compute_class_shares,
     compute_held_out_loss,
     compute_held_out_scores,
     fit_calibration,
@@ -35,7 +36,7 @@ def simulate(n_classes, n_bags, informative=True):
 def calibrate(scores, targets):
     """The calibrated probabilities of the scores to which the calibration is fitted, and the class shares."""
     shares = np.bincount(targets) / len(targets)
-    found = fit_calibration(make_likelihood(len(shares)), scores, targets, shares)
+    found = fit_calibration(make_likelihood(len(shares)), scores, targets, shares, np.ones(len(targets)))
     log_odds = found.apply(scores)
     if len(shares) == 2:
         log_odds = np.hstack([np.zeros_like(log_odds), log_odds])
@@ -125,9 +126,43 @@ def test_fit_calibration_recovers_slope_and_offset_of_simulated_labels(slope, of
     generator = np.random.default_rng(0)
     scores = generator.normal(size=(40_000, 1))
     targets = (generator.random(40_000) < expit(slope * scores[:, 0] + offset)).astype(int)
-    found = fit_calibration(make_likelihood(2), scores, targets, np.bincount(targets) / len(targets))
+    weights = np.ones(len(targets))
+    found = fit_calibration(
+        make_likelihood(2), scores, targets, compute_class_shares(targets, weights), weights
+    )
     assert found.slope == pytest.approx(slope, rel=0.1)
     assert found.offset[0] == pytest.approx(offset, abs=0.1)
+
+
+@n_classes
+def test_fit_calibration_ignores_bags_of_weight_zero(n_classes):
+    """Bags of weight zero only change the scores that are standardised, so the optimum is the same."""
+    scores, targets = simulate(n_classes, 60)
+    weights = np.arange(60) % 3 + 1.0
+    weights[40:] = 0
+    shares, likelihood = compute_class_shares(targets, weights), make_likelihood(n_classes)
+    expected = fit_calibration(likelihood, scores[:40], targets[:40], shares, weights[:40])
+    changed = np.where(np.arange(60) < 40, targets, 0)
+    for found in (fit_calibration(likelihood, scores, each, shares, weights) for each in (targets, changed)):
+        np.testing.assert_allclose(found.slope, expected.slope, rtol=1e-4)
+        differences = (found.apply(scores) - expected.apply(scores)).std(axis=1 if n_classes > 2 else None)
+        np.testing.assert_allclose(differences, 0, atol=1e-4)  # a common offset of more classes does not matter
+
+
+def test_fit_calibration_follows_the_class_weights():
+    """Uninformative scores give the weighted class shares."""
+    targets, weights = np.array([0] * 30 + [1] * 10), np.array([1.0] * 30 + [3.0] * 10)
+    shares = compute_class_shares(targets, weights)
+    found = fit_calibration(make_likelihood(2), np.zeros((40, 1)), targets, shares, weights)
+    np.testing.assert_allclose(expit(found.offset), 0.5)
+
+
+def test_fit_calibration_and_compute_held_out_loss_without_weights_change_and_measure_nothing():
+    scores, targets = simulate(2, 20)
+    nothing, shares = np.zeros(20), np.array([0.5, 0.5])
+    assert fit_calibration(make_likelihood(2), scores, targets, shares, nothing) == make_identity(1)
+    held_out = HeldOutScores(np.arange(20), scores, np.arange(20) % 5)
+    assert compute_held_out_loss(make_likelihood(2), held_out, targets, shares, nothing) is None
 
 
 def test_fit_calibration_keeps_the_ranking():
@@ -143,7 +178,7 @@ def test_compute_held_out_loss_shows_whether_the_scores_beat_the_majority(n_clas
     scores, targets = simulate(n_classes, 600, informative)
     held_out = HeldOutScores(np.arange(600), scores if informative else np.ones_like(scores), np.arange(600) // 200)
     shares = np.bincount(targets) / 600
-    loss = compute_held_out_loss(make_likelihood(n_classes), held_out, targets, shares)
+    loss = compute_held_out_loss(make_likelihood(n_classes), held_out, targets, shares, np.ones(len(targets)))
     assert loss.beats_majority == informative
     assert loss.majority == pytest.approx(-(shares * np.log(shares)).sum())
 

@@ -170,7 +170,7 @@ def test_fit_accepts_images_channels_last():
         BagClassifier(epochs=1).fit([np.zeros((2, 3, 27, 27))] * 4, [0, 1] * 2)
 
 
-def test_standardize_uses_the_training_bags_only():
+def test_scaling_uses_the_training_bags_only():
     """Scaling all features does not change predictions, and validation bags are not used."""
     scaled = NEEDLES.map(lambda rows: rows * np.float32(1024))
     plain = BagClassifier(**QUICK).fit(NEEDLES, NEEDLES.labels)
@@ -262,7 +262,7 @@ def test_augmentation_is_used_in_training_only_and_is_the_same_after_resuming(tm
         ({"validation": "x"}, "validation is 'x'"),
         ({"validation": 0, "patience": 2}, "validation is 0"),
         ({"patience": 1.5, "validation": 0.2}, "patience is 1.5"),
-        ({"standardize": "no"}, "standardize is 'no'"),
+        ({"scaling": "no"}, "scaling 'no' is unknown"),
         ({"level": 3}, "level is 3"),
         ({"optimizer": None}, "optimizer is None"),
         ({"class_weight": "foo"}, "class_weight"),

@@ -56,7 +56,7 @@ def test_sample_weight_multiplies_class_weight():
 
 def test_pooled_classifier_with_a_weight_of_zero_equals_one_without_the_bag():
     weights = (np.arange(len(NEEDLES)) % 3 > 0).astype(float)
-    model = PooledClassifier(LogisticRegression(), standardize=False, random_state=0)
+    model = PooledClassifier(LogisticRegression(), scaling="none", random_state=0)
     weighted = clone(model).fit(NEEDLES, LABELS, sample_weight=weights).predict_proba(NEEDLES)
     removed = clone(model).fit(NEEDLES[weights > 0], LABELS[weights > 0]).predict_proba(NEEDLES)
     np.testing.assert_allclose(weighted, removed, rtol=1e-3)

@@ -42,7 +42,7 @@ def test_load_estimator_restores_every_pooling_and_label_type_bit_identically(tm
 
 def test_load_estimator_restores_image_models_and_class_weights(tmp_path):
     digits = load_dataset("digits", n_bags=10)
-    model = BagClassifier(class_weight={0: 1.0, 1: 3.0}, standardize=False, **QUICK).fit(digits, digits.labels)
+    model = BagClassifier(class_weight={0: 1.0, 1: 3.0}, scaling="none", **QUICK).fit(digits, digits.labels)
     model.save(tmp_path / "model")
     loaded = BagClassifier.load(tmp_path / "model")
     assert loaded.class_weight == {0: 1.0, 1: 3.0}

@@ -36,7 +36,6 @@ def make_plan(estimator, bags=NEEDLES):
             {"memory": "much"},
             "memory must be 'auto', a size such as '2GB' or '500MB', or a number of bytes, got 'much'",
         ),
-        ({"standardize": "no"}, "standardize is 'no'"),
         ({"calibration": 1}, "calibration is 1"),
         ({"validation": 1.5}, "validation is 1.5"),
         ({"patience": 3}, "patience needs validation bags; set validation, e.g. validation=0.2"),
@@ -100,10 +99,10 @@ def test_make_tasks_computes_class_weights_from_the_training_bags():
 )
 def test_describe_fit_depends_on_the_parameters_of_the_fit(change):
     plain, changed = BagClassifier(), BagClassifier(**change)
-    assert describe_fit(plain, make_plan(plain)) != describe_fit(changed, make_plan(changed))
+    assert describe_fit(plain, make_plan(plain), "torch") != describe_fit(changed, make_plan(changed), "torch")
 
 
 def test_describe_fit_depends_on_the_bags_and_not_on_verbosity_or_memory():
     plain, verbose = BagClassifier(), BagClassifier(verbose=True, memory="1GB")
-    assert describe_fit(plain, make_plan(plain)) == describe_fit(verbose, make_plan(verbose))
-    assert describe_fit(plain, make_plan(plain)) != describe_fit(plain, make_plan(plain, NEEDLES[:39]))
+    assert describe_fit(plain, make_plan(plain), "torch") == describe_fit(verbose, make_plan(verbose), "torch")
+    assert describe_fit(plain, make_plan(plain), "torch") != describe_fit(plain, make_plan(plain, NEEDLES[:39]), "torch")

@@ -23,7 +23,7 @@ from bagwise.nn.pooling.linear import Mean
 from contexts import SelfAttention, every_context
 
 NEEDLES = load_dataset("needles", n_bags=24)
-FAST = {"epochs": 3, "batch_size": 8, "learning_rate": 5e-3, "engine": "torch", "random_state": 0}
+FAST = {"epochs": 3, "batch_size": 8, "learning_rate": 5e-3, "engine": "torch", "validation": None, "random_state": 0}
 BAGS = NEEDLES[:5]
 
 

@@ -5,11 +5,12 @@ import re
 import pytest
 
 from bagwise.errors import InputError
+from bagwise.estimators.registry import get_preset
 from bagwise.runs.execution import execute_run
 from faults.processes import find_leftovers, read_epoch
 
 DATA = {"data": "needles", "options": {"n_bags": 30}, "test": None}
-DIVERGING = {"optimizer": "sgd", "momentum": 0.0, "learning_rate": 1.0, "weight_decay": 4.0, "dropout": 0.0}
+DIVERGING = {"optimizer": "sgd", "momentum": 0.0, "learning_rate": 1.0, "weight_decay": 4.0, "dropout": 0.0, **get_preset("paper")}
 
 
 @pytest.mark.parametrize("engine", ["torch", "fused"])

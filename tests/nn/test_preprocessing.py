@@ -17,11 +17,11 @@ def pack(instances):
 
 
 def make_standardizing(instances):
-    return Preprocessing(instances.shape[1:], fit_scaling(pack(instances), standardize=True))
+    return Preprocessing(instances.shape[1:], fit_scaling(pack(instances), scaling="standard"))
 
 
 def make_identity(instances):
-    return Preprocessing(instances.shape[1:], fit_scaling(pack(instances), standardize=False))
+    return Preprocessing(instances.shape[1:], fit_scaling(pack(instances), scaling="none"))
 
 
 def standardize(instances):
@@ -122,7 +122,7 @@ def test_fit_scaling_does_not_depend_on_the_unit_of_a_feature(unit):
 
 def test_scaling_rows_are_the_flattened_encoder_input():
     images = NOISE.integers(0, 256, (10, 6, 5, 3), dtype=np.uint8)
-    rows = fit_scaling(pack(images), standardize=True).rows(images)
+    rows = fit_scaling(pack(images), scaling="standard").rows(images)
     np.testing.assert_allclose(rows.reshape(images.shape), np.moveaxis(standardize(images), 1, -1), atol=1e-5)
     assert rows.shape == (10, 90)
     assert rows.dtype == np.float64

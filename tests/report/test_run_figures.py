@@ -66,7 +66,7 @@ def test_render_figures_gives_the_reason_if_there_is_no_figure(summary, key, val
 
 
 def render_learning_curves(summary, **changes):
-    network = summary["metadata"]["network"] | changes
+    network = summary["metadata"]["network"] | {"networks": 1} | changes
     return render_by_title(summary | {"metadata": summary["metadata"] | {"network": network}})["Learning curves"]
 
 
@@ -80,7 +80,7 @@ def test_render_figures_has_no_learning_curves_for_methods_without_epochs(summar
     ("validated", "reason"),
     [
         (True, "it has the lowest validation error + loss"),
-        (False, "it is the last, and there were no validation bags"),
+        (False, "it is the last, and no bags chose the epoch"),
     ],
 )
 def test_render_figures_states_why_an_epoch_was_kept(summary, validated, reason):
@@ -91,3 +91,8 @@ def test_render_figures_states_why_an_epoch_was_kept(summary, validated, reason)
 def test_render_figures_states_that_epochs_were_averaged(summary):
     caption = render_learning_curves(summary, averaged_epochs=5).caption
     assert caption == "The parameters are the average of the last 5 epochs."
+
+
+def test_render_figures_states_that_losses_are_averages_over_networks(summary):
+    caption = render_learning_curves(summary, networks=5).caption
+    assert caption.endswith("Losses and errors are averages over 5 networks, one per fold.")

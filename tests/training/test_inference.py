@@ -18,7 +18,7 @@ CPU = torch.device("cpu")
 
 def fit_model():
     bags = load_dataset("needles", n_bags=20)
-    return bags, BagClassifier(epochs=1, random_state=0).fit(bags, bags.labels).model_
+    return bags, BagClassifier(epochs=1, validation=None, random_state=0).fit(bags, bags.labels).model_
 
 
 def test_run_inference_does_not_depend_on_the_packing(monkeypatch):

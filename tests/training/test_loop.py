@@ -259,7 +259,7 @@ def test_run_names_the_bag_whose_loss_is_not_finite():
     bags = load_dataset("needles", n_bags=10)
     rows = bags.instances.copy()
     rows[bags.offsets[4] : bags.offsets[5]] = 3e38
-    model = BagClassifier(epochs=1, standardize=False, encoder="identity", pooling="sum", random_state=0)
+    model = BagClassifier(epochs=1, scaling="none", encoder="identity", pooling="sum", random_state=0)
     with pytest.raises(InputError, match=r"loss of bag 'bag-0004' is not finite in epoch 1"):
         model.fit(bags.replace(instances=rows), bags.labels)
 

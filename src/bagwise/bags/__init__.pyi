@@ -12,6 +12,7 @@ __all__ = [
     "TIME",
     "BagWriter",
     "Bags",
+    "Folds",
     "LabelNames",
     "RowView",
     "align_features",
@@ -22,6 +23,7 @@ __all__ = [
     "hold_out",
     "list_candidates",
     "load_bags",
+    "make_inner_folds",
     "make_stratified_folds",
     "make_survival_labels",
     "name_bag",
@@ -56,4 +58,4 @@ from .labels import (
 )
 from .row_views import RowView
 from .split_files import ENDINGS, FEATURES, IMAGES, SLIDES, read_split_file, strip_slide_name
-from .splitting import hold_out, make_stratified_folds
+from .splitting import Folds, hold_out, make_inner_folds, make_stratified_folds

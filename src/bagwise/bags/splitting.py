@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, StratifiedShuffleSplit
 
-from bagwise.arguments import check_real_number
+from bagwise.arguments import check_real_number, check_whole_number
 from bagwise.errors import InputError
+
+Folds = list[tuple[np.ndarray, np.ndarray]]  # per fold: indices of the training bags and of the held-out bags
 
 MAX_FOLDS = 10  # unless the share is below 0.1 or above 0.9; classes are uneven in many folds of few groups
 
@@ -97,6 +99,31 @@ def make_stratified_folds(
             "ignore", UserWarning
         )  # a class with fewer bags than folds is split as evenly as possible
         yield from splitter.split(targets, targets, groups)
+
+
+def make_inner_folds(strata: np.ndarray, groups: np.ndarray | None, folds: Any, seed: int) -> Folds:
+    """Return stratified folds whose training bags include every stratum (for classes, every class).
+
+    There are fewer folds than requested if a class has fewer bags, or if there are fewer groups. Folds whose training
+    bags lack a class are omitted.
+    """
+    n_folds = _limit_folds(strata, groups, check_whole_number("folds", folds, minimum=2))
+    candidates = make_stratified_folds(strata, groups, n_folds, seed)
+    complete = [
+        (training, held_out) for training, held_out in candidates if len(np.setdiff1d(strata, strata[training])) == 0
+    ]
+    if not complete:
+        raise InputError("in every fold, the training bags lack a class; add bags, or use more groups")
+    return complete
+
+
+def _limit_folds(strata: np.ndarray, groups: np.ndarray | None, requested: int) -> int:
+    rarest = int(np.unique(strata, return_counts=True)[1].min())
+    n_groups = len(strata) if groups is None else len(np.unique(groups))
+    if min(rarest, n_groups) < 2:
+        reason = "a class has only one training bag" if rarest < 2 else "all training bags belong to one group"
+        raise InputError(f"{reason}, so no bags can be held out for the selection; add bags or groups")
+    return min(requested, rarest, n_groups)
 
 
 def _split_by_class(targets: np.ndarray, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]:

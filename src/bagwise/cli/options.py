@@ -62,11 +62,28 @@ class Parameter(NamedTuple):
         One sentence for ``--help``.
     default : str
         The default, as printed in ``--help``.
+    read : callable, default=None
+        Converts a string or a number to the value of the parameter, if it is neither always; ``kind`` is str then.
     """
 
     kind: type
     meaning: str
     default: str
+    read: Callable[[Any], Any] | None = None
+
+
+def read_validation(value: Any) -> Any:
+    """Convert a share, a number of folds, "auto" or "none" from the command line or a TOML file.
+
+    >>> [read_validation(value) for value in ("0.2", "5", "none", "auto", 0.3)]
+    [0.2, 5, None, 'auto', 0.3]
+    """
+    if value == "none":
+        return None
+    try:
+        return value if not isinstance(value, str) else int(value) if value.isdecimal() else float(value)
+    except ValueError:
+        return value
 
 
 PARAMETERS: dict[str, Parameter] = {
@@ -86,7 +103,7 @@ PARAMETERS: dict[str, Parameter] = {
     ),
     "attention_width": Parameter(int, "Number of hidden units of the attention (L in the paper).", "128"),
     "heads": Parameter(int, "Number of attention heads.", "1"),
-    "epochs": Parameter(int, "Number of passes over the training bags.", "100"),
+    "epochs": Parameter(int, "Number of passes over the training bags.", "auto; 100, or 40 with folds of more than 200 bags"),
     "batch_size": Parameter(int, "Number of bags per optimizer step.", "1"),
     "optimizer": Parameter(str, "Optimizer: adam, sgd or nesterov.", "adam"),
     "learning_rate": Parameter(float, "Learning rate of the optimizer.", "0.0005"),
@@ -95,14 +112,23 @@ PARAMETERS: dict[str, Parameter] = {
     "schedule": Parameter(str, "Learning rate schedule: constant, linear or cosine.", "constant"),
     "dropout": Parameter(float, "Dropout probability.", "0.5 for mlp and nucleus cnn, 0 for lenet"),
     "augmentation": Parameter(str, "Augmentation of training images: auto, histology, nucleus or affine.", "none"),
-    "standardize": Parameter(
-        bool, "Standardize features with the mean and standard deviation of the training bags.", "yes"
+    "scaling": Parameter(
+        str,
+        "Scaling of features by the training bags: clipped (mean 0, deviation 1, clipped to the training range), "
+        "standard (not clipped) or none.",
+        "clipped",
     ),
     "validation": Parameter(
-        float, "Share of the training bags held out to choose the best epoch.", "none; the last epoch is kept"
+        str,
+        "Held-out training bags: a share such as 0.2, which chooses the best epoch; a number of folds such as 5, with "
+        "one network per fold, whose scores are averaged; auto or none.",
+        "auto; 0.2 from 500 bags on, else 5",
+        read_validation,
     ),
     "patience": Parameter(
-        int, "Stop after this many epochs without improvement; needs --validation.", "none; all epochs run"
+        int,
+        "Stop after this many epochs without improvement on a held-out share of the bags.",
+        "auto; 20 with such a share, else none",
     ),
     "most_instances": Parameter(
         int, "Maximum number of instances per bag in a training step; larger bags are sampled anew in each step.", "all"
@@ -121,10 +147,8 @@ PARAMETERS: dict[str, Parameter] = {
     "class_weight": Parameter(
         str, "Class weights in the loss: balanced gives every class the same total weight.", "none"
     ),
-    "calibration": Parameter(bool, "Calibrate probabilities on the validation bags; needs --validation.", "no"),
-    "threshold": Parameter(
-        bool, "Learn the decision threshold from the validation bags; needs --validation.", "no; 0.5 is used"
-    ),
+    "calibration": Parameter(bool, "Calibrate probabilities on the held-out bags.", "auto; yes if bags are held out"),
+    "threshold": Parameter(bool, "Learn the decision threshold from the held-out bags.", "no; 0.5 is used"),
     "precision": Parameter(str, "Precision of training: full, or mixed (encoder in bfloat16; CUDA only).", "full"),
     "engine": Parameter(str, "Training engine: auto, torch, or fused (compiled CPU kernels).", "auto"),
     "memory": Parameter(
@@ -166,13 +190,14 @@ def gather_parameters(
     options = content.pop(DATA, {})
     if not isinstance(options, dict):
         raise InputError(f"{path}: '{DATA}' must be a table of options for the reader of DATA; write [data]")
-    given = {name: value for name, value in flags.items() if value is not None}
+    given = {name: _read_value(name, value) for name, value in flags.items() if value is not None}
     if method is None:
         if pairs:
             raise InputError(f"--method-option {pairs[0]} needs --method NAME; add it, or use the flag of a network")
         known = {**{PYTHON_NAMES.get(name, name): entry for name, entry in PARAMETERS.items()}, **PARAMETERS}
         for name, value in content.items():
             _check_parameter(path, name, value, known)
+        content = {name: _read_value(name, value) for name, value in content.items()}
         return {PYTHON_NAMES.get(name, name): value for name, value in {**content, **given}.items()}, options
     named = {PYTHON_NAMES.get(name, name): value for name, value in content.items()}
     return {**named, **_name_flags(method, given), **read_options(list(pairs), "--method-option")}, options
@@ -284,11 +309,16 @@ def _read_toml(path: Path) -> dict[str, Any]:
         raise InputError(f"{path} is not valid TOML: {error}") from None
 
 
+def _read_value(name: str, value: Any) -> Any:
+    read = PARAMETERS[name].read if name in PARAMETERS else None
+    return value if read is None else read(value)
+
+
 def _check_parameter(path: Path | None, name: str, value: Any, known: dict[str, Parameter]) -> None:
     if name not in known:
         raise InputError(f"{path}: unknown parameter '{name}'; {suggest_name(name, known)}")
-    kind = known[name].kind
-    fits = isinstance(value, kind) or (kind is float and isinstance(value, int))
+    kind, read = known[name].kind, known[name].read
+    fits = isinstance(value, kind) or ((kind is float or read is not None) and isinstance(value, int | float))
     if not fits or (isinstance(value, bool) and kind is not bool):
         raise InputError(f"{path}: {name} = {value!r} is of type {type(value).__name__}; give {KINDS[kind]}")
 

@@ -63,8 +63,9 @@ def train(
     preset: Annotated[
         str | None,
         typer.Option(
-            help="Named set of parameters: bagwise (gated attention, augmentation, averaged network weights). "
-            "Other flags take precedence. [default: none]"
+            help="Named set of parameters: paper (one network of all training bags, 100 epochs, no calibration) or "
+            "bagwise (the same with augmentation and averaged network weights). Other flags take precedence. "
+            "[default: none]"
         ),
     ] = None,
     config: Annotated[

@@ -38,8 +38,8 @@ class BagClassifier(ClassPredictor, BagNetwork):
         Number of hidden units L of the attention.
     heads : int, default=1
         Number of parallel attention heads.
-    epochs : int, default=100
-        Number of passes over the training bags.
+    epochs : int or "auto", default="auto"
+        Number of passes over the training bags. "auto" means 100, or 40 with folds of more than 200 bags.
     batch_size : int, default=1
         Number of bags per training step (1 in the paper).
     optimizer : {"adam", "sgd", "nesterov"}, default="adam"
@@ -58,14 +58,20 @@ class BagClassifier(ClassPredictor, BagNetwork):
         Applied in training only: "histology" (stains, rotations, reflections), "nucleus" (the same on a shifted crop
         of 27 pixels), "affine" (grey images), "auto" (affine for grey images, histology for colour images, none for
         feature vectors), or a module.
-    standardize : bool, default=True
-        Standardise each feature (or channel) by the mean and standard deviation of the training instances.
-    validation : float or None, default=None
-        Share of the bags to hold out for choosing the epoch of minimum error + loss; None trains to the last epoch.
-    patience : int or None, default=None
-        Stop after this many epochs without improvement; requires validation bags. None trains all epochs.
+    scaling : {"clipped", "standard", "none"}, default="clipped"
+        "standard" scales each feature (or channel) to mean 0 and standard deviation 1 in the training instances;
+        "clipped" also clips features to the range of the training instances; "none" leaves them unchanged.
+    validation : float, int, "auto" or None, default="auto"
+        Share of the bags to hold out for choosing the epoch of minimum error + loss; or number of folds: one network
+        per fold is trained without the bags of the fold, and the scores of the networks are averaged; or None to use
+        all bags for one network. "auto" means 0.2 from 500 bags (of which 100 in each class) on, otherwise 5 folds.
+        Bags of a group stay together.
+    patience : int, "auto" or None, default="auto"
+        Stop after this many epochs without improvement on a share of held-out bags; None trains all epochs. "auto"
+        means 20, or None without such a share.
     averaging : float, default=0.0
-        Share of the epochs, counted from the last, whose parameters are averaged; cannot be used with validation.
+        Share of the epochs, counted from the last, whose parameters are averaged; cannot be used with a share of
+        held-out bags.
     most_instances : int or None, default=None
         Maximum number of instances per bag in a training step, sampled anew in each; predictions use whole bags.
     target : str, default="auto"
@@ -75,10 +81,11 @@ class BagClassifier(ClassPredictor, BagNetwork):
         class in increasing order, or the obvious one of a common pair (active, positive, tumour, yes, true).
     class_weight : {"balanced"}, dict or None, default=None
         Weight of each class in the loss; None gives all classes a weight of one.
-    calibration : bool, default=False
-        Whether to calibrate the probabilities: slope and offset of the scores are learned from the validation bags.
+    calibration : bool or "auto", default="auto"
+        Whether to calibrate the probabilities: slope and offset of the scores are learned from the held-out bags.
+        "auto" calibrates if bags are held out.
     threshold : bool, default=False
-        Whether to learn the decision threshold of the positive class from the validation bags, instead of 0.5.
+        Whether to learn the decision threshold of the positive class from the held-out bags, instead of 0.5.
     precision : {"full", "mixed"}, default="full"
         "mixed" computes the encoder in bfloat16 in training; CUDA devices only.
     engine : {"auto", "torch", "fused"}, default="auto"
@@ -96,13 +103,16 @@ class BagClassifier(ClassPredictor, BagNetwork):
     Attributes
     ----------
     model_ : BagModel
-        The trained network.
+        The trained network, or the average of one network per fold.
     history_ : list of Epoch
-        Losses, errors and learning rate of each epoch.
+        Losses, errors and learning rate of each epoch; with folds, averages over the networks.
     engine_ : str
         The training engine that was used.
     calibration_ : Calibration
         Slope and offset that make log odds of the scores; 1 and 0 without calibration.
+    held_out_loss_ : HeldOutLoss or None
+        Log loss of the held-out bags, of the network and of the class shares; None without calibration. ``fit`` warns
+        (``MajorityWarning``) if the class shares have the lower one.
     threshold_ : float
         The learned decision threshold, or 0.5.
 
@@ -126,7 +136,7 @@ class BagClassifier(ClassPredictor, BagNetwork):
         connections: Literal["deep supervision", "residual"] | None = None,
         attention_width: int = 128,
         heads: int = 1,
-        epochs: int = 100,
+        epochs: int | Literal["auto"] = "auto",
         batch_size: int = 1,
         optimizer: Literal["adam", "sgd", "nesterov"] = "adam",
         learning_rate: float = 5e-4,
@@ -135,15 +145,15 @@ class BagClassifier(ClassPredictor, BagNetwork):
         schedule: Literal["constant", "linear", "cosine"] = "constant",
         dropout: float | None = None,
         augmentation: Literal["auto", "histology", "nucleus", "affine"] | nn.Module | None = None,
-        standardize: bool = True,
-        validation: float | None = None,
-        patience: int | None = None,
+        scaling: Literal["clipped", "standard", "none"] = "clipped",
+        validation: float | int | Literal["auto"] | None = "auto",
+        patience: int | Literal["auto"] | None = "auto",
         averaging: float = 0.0,
         most_instances: int | None = None,
         target: str = "auto",
         positive: Any = None,
         class_weight: ClassWeight = None,
-        calibration: bool = False,
+        calibration: bool | Literal["auto"] = "auto",
         threshold: bool = False,
         precision: Literal["full", "mixed"] = "full",
         engine: Literal["auto", "torch", "fused"] = "auto",
@@ -169,7 +179,7 @@ class BagClassifier(ClassPredictor, BagNetwork):
             schedule=schedule,
             dropout=dropout,
             augmentation=augmentation,
-            standardize=standardize,
+            scaling=scaling,
             validation=validation,
             patience=patience,
             averaging=averaging,

@@ -9,6 +9,9 @@ classes by their shares (Platt: evenly). So probabilities do not become 0 or 1 i
 correctly, and they are the class shares if the scores carry no information. Scores that are shifted or scaled give the
 same probabilities. The slope is never negative: scores that rank held-out bags worse than chance count as
 uninformative.
+
+Bags count by their weights in the loss of training, so class weights have the same effect with and without
+calibration.
 """
 
 import warnings
@@ -142,8 +145,18 @@ def compute_held_out_scores(
     )
 
 
+def compute_class_shares(targets: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Compute the share of each class in the total weight of the bags.
+
+    >>> compute_class_shares(np.array([0, 0, 0, 1]), np.array([1, 1, 1, 3]))
+    array([0.5, 0.5])
+    """
+    totals = np.bincount(targets, weights).clip(min=np.finfo(np.float64).tiny)  # all bags of a class may weigh 0
+    return totals / totals.sum()
+
+
 def fit_calibration(
-    likelihood: ClassLikelihood, scores: np.ndarray, targets: np.ndarray, shares: np.ndarray
+    likelihood: ClassLikelihood, scores: np.ndarray, targets: np.ndarray, shares: np.ndarray, weights: np.ndarray
 ) -> Calibration:
     """Fit slope and offsets to the scores of held-out bags.
 
@@ -156,7 +169,9 @@ def fit_calibration(
     targets : ndarray of int, of shape (n_bags,)
         Their class numbers.
     shares : ndarray of shape (n_classes,)
-        Share of each class, above 0: the prior.
+        Share of each class, above 0: the prior, from ``compute_class_shares``.
+    weights : ndarray of shape (n_bags,)
+        Weight of each bag in the loss, at least 0.
 
     Returns
     -------
@@ -166,14 +181,18 @@ def fit_calibration(
     --------
     >>> from bagwise.targets import Bernoulli
     >>> scores, targets, shares = np.full((4, 1), 3.0), np.array([0, 0, 0, 1]), np.array([0.75, 0.25])
-    >>> found = fit_calibration(Bernoulli(), scores, targets, shares)
+    >>> found = fit_calibration(Bernoulli(), scores, targets, shares, np.ones(4))
     >>> found.slope, float(np.exp(found.offset[0]).round(3))
     (0.0, 0.333)
     """
-    certainty = len(targets) / (len(targets) + PRIOR_BAGS)
+    if not weights.any():  # all bags with a weight are training bags
+        return make_identity(likelihood.n_scores)
+    factors = weights.astype(np.float64) / weights.sum(dtype=np.float64)
+    n_effective = 1 / (factors**2).sum()
+    certainty = n_effective / (n_effective + PRIOR_BAGS)
     expected = certainty * np.eye(len(shares))[targets] + (1 - certainty) * shares
     center, scale = scores.mean(axis=0), float(scores.std(axis=0).max())
-    uninformed = likelihood.link(expected.mean(axis=0)[None])[0]
+    uninformed = likelihood.link((factors @ expected)[None])[0]
     if scale <= 1e-12 * float(np.abs(scores).max()):  # constant but for rounding
         return Calibration(0.0, uninformed)
     standardized = (scores - center) / scale
@@ -181,7 +200,7 @@ def fit_calibration(
     def compute_loss(parameters: np.ndarray) -> tuple[float, np.ndarray]:
         variables = torch.tensor(parameters, requires_grad=True)
         shifted = torch.from_numpy(standardized) * variables[0] + variables[1:]
-        loss = -(torch.from_numpy(expected) * likelihood.log_probabilities(shifted)).sum(dim=1).mean()
+        loss = -(torch.from_numpy(factors[:, None] * expected) * likelihood.log_probabilities(shifted)).sum()
         return loss.item(), torch.autograd.grad(loss, variables)[0].numpy()
 
     bounds = [(MIN_SLOPE, None), *([(None, None)] * len(uninformed))]
@@ -198,24 +217,29 @@ def fit_calibration(
 
 
 def compute_held_out_loss(
-    likelihood: ClassLikelihood, held_out: HeldOutScores, targets: np.ndarray, shares: np.ndarray
-) -> HeldOutLoss:
-    """Compute the log loss of held-out bags, each fold calibrated on the others, and that of the class shares."""
+    likelihood: ClassLikelihood, held_out: HeldOutScores, targets: np.ndarray, shares: np.ndarray, weights: np.ndarray
+) -> HeldOutLoss | None:
+    """Compute the log loss of held-out bags, each fold calibrated on the others, and that of the class shares.
+
+    There is none if no held-out bag has a weight.
+    """
+    if not weights.any():
+        return None
     log_probabilities = np.empty((len(targets), len(shares)))
     for fold in np.unique(held_out.folds):
         inside = held_out.folds == fold
-        found = fit_calibration(likelihood, held_out.scores[~inside], targets[~inside], shares)
+        found = fit_calibration(likelihood, held_out.scores[~inside], targets[~inside], shares, weights[~inside])
         calibrated = torch.from_numpy(found.apply(held_out.scores[inside]))
         log_probabilities[inside] = likelihood.log_probabilities(calibrated).numpy()
     return HeldOutLoss(
-        method=float(-log_probabilities[np.arange(len(targets)), targets].mean()),
-        majority=float(-np.log(shares[targets]).mean()),
+        method=float(np.average(-log_probabilities[np.arange(len(targets)), targets], weights=weights)),
+        majority=float(np.average(-np.log(shares[targets]), weights=weights)),
     )
 
 
-def warn_if_majority_wins(name: str, loss: HeldOutLoss, stacklevel: int) -> None:
+def warn_if_majority_wins(name: str, loss: HeldOutLoss | None, stacklevel: int) -> None:
     """Warn that a method does not beat the majority on its own held-out bags."""
-    if not loss.beats_majority:
+    if loss is not None and not loss.beats_majority:
         warnings.warn(
             f"{name} does not beat the majority on its own held-out bags: log loss {loss.method:.3f}, that of the "
             f"class shares {loss.majority:.3f}; compare other methods with `bagwise compare`",

@@ -76,4 +76,4 @@ class ClassPredictor(ClassifierMixin):
             For two classes, the log odds of the last class in ``classes_``; else one score per class.
         """
         scores = self._compute_scores(X)
-        return self.likelihood_.decisions(scores)
+        return self.target_.likelihood.decisions(scores)

@@ -11,13 +11,25 @@ import torch
 from sklearn.base import clone
 from torch import Tensor, nn
 
-from bagwise.arguments import canonicalize_name, choose_by_name
+from bagwise.arguments import canonicalize_name, check_whole_number, choose_by_name
 from bagwise.bags import compute_signatures
 from bagwise.errors import InputError
 from bagwise.estimators.bag_embedder import BagEmbedder
 from bagwise.estimators.base import BagEstimator, BagPredictions, RandomState
-from bagwise.estimators.calibration import Calibration, fit_calibration, make_identity, restore_calibration
+from bagwise.estimators.calibration import (
+    Calibration,
+    HeldOutLoss,
+    HeldOutScores,
+    compute_held_out_loss,
+    compute_class_shares,
+    fit_calibration,
+    make_identity,
+    restore_calibration,
+    restore_held_out_loss,
+    warn_if_majority_wins,
+)
 from bagwise.estimators.network_builder import build_network, make_blank_bags
+from bagwise.estimators.network_training import choose_plan_engine, train_networks
 from bagwise.estimators.serialization import load_parameters
 from bagwise.estimators.thresholds import learn_threshold, restore_threshold
 from bagwise.estimators.training_tasks import (
@@ -25,26 +37,21 @@ from bagwise.estimators.training_tasks import (
     TrainingPlan,
     check_network_parameters,
     describe_fit,
-    make_tasks,
-    make_training_settings,
-    split_validation,
+    plan_training,
 )
 from bagwise.estimators.validation import BagsLike, ValidationBags, check_sample_weight
-from bagwise.nn import CONNECTIONS, BagModel, Context, Purpose, random_integer
+from bagwise.nn import CONNECTIONS, BagModel, Context, average_models, list_members
 from bagwise.nn.pooling import Pooling
-from bagwise.targets import DEFAULT_THRESHOLD, Likelihood, Target
+from bagwise.targets import AUTO, DEFAULT_THRESHOLD, Likelihood, Target
 from bagwise.training import (
     Checkpoint,
     Epoch,
     InferenceResult,
-    Trainer,
     TrainingProgress,
     TrainingProgressBar,
-    TrainingTask,
     resolve_device,
     run_inference,
 )
-from bagwise.training.engines import choose_engine
 from bagwise.training.streaming import resolve_memory
 
 
@@ -64,12 +71,15 @@ class BagNetwork(BagEmbedder, BagEstimator):
         The training engine that was used.
     calibration_ : Calibration
         Slope and offset that make log odds of the scores; 1 and 0 without calibration.
+    held_out_loss_ : HeldOutLoss or None
+        Log loss of the held-out bags, of the network and of the class shares; None without calibration.
     threshold_ : float
         The learned decision threshold, or 0.5.
     """
 
     supports_checkpoint = True
     calibration_: Calibration
+    held_out_loss_: HeldOutLoss | None
     threshold_: float
 
     @property
@@ -90,7 +100,7 @@ class BagNetwork(BagEmbedder, BagEstimator):
         connections: Literal["deep supervision", "residual"] | None = None,
         attention_width: int = 128,
         heads: int = 1,
-        epochs: int = 100,
+        epochs: int | Literal["auto"] = "auto",
         batch_size: int = 1,
         optimizer: Literal["adam", "sgd", "nesterov"] = "adam",
         learning_rate: float = 5e-4,
@@ -99,9 +109,9 @@ class BagNetwork(BagEmbedder, BagEstimator):
         schedule: Literal["constant", "linear", "cosine"] = "constant",
         dropout: float | None = None,
         augmentation: Literal["auto", "histology", "nucleus", "affine"] | nn.Module | None = None,
-        standardize: bool = True,
-        validation: float | None = None,
-        patience: int | None = None,
+        scaling: Literal["clipped", "standard", "none"] = "clipped",
+        validation: float | int | Literal["auto"] | None = "auto",
+        patience: int | Literal["auto"] | None = "auto",
         averaging: float = 0.0,
         most_instances: int | None = None,
         precision: Literal["full", "mixed"] = "full",
@@ -127,7 +137,7 @@ class BagNetwork(BagEmbedder, BagEstimator):
         self.schedule = schedule
         self.dropout = dropout
         self.augmentation = augmentation
-        self.standardize = standardize
+        self.scaling = scaling
         self.validation = validation
         self.patience = patience
         self.averaging = averaging
@@ -162,7 +172,7 @@ class BagNetwork(BagEmbedder, BagEstimator):
             Factor of each bag on the loss, in addition to class weights; None means one. Standardisation and the
             classes are computed from all bags.
         validation : tuple of (bags, labels) or None, default=None
-            Bags for choosing the best epoch, instead of a share of the training bags.
+            Bags for choosing the best epoch and for the calibration, instead of those held out by ``validation``.
         checkpoint : str, Path or None, default=None
             File to which the training state is written after each epoch; if it exists, training resumes from it.
         progress : TrainingProgress or None, default=None
@@ -181,33 +191,24 @@ class BagNetwork(BagEmbedder, BagEstimator):
                 "e.g. random_state=0"
             )
         plan = self._plan(X, y, validation, sample_weight)
-        self.model_, device = build_network(self, plan.training.bags), resolve_device(self.device)
-        choice = choose_engine(self.engine, self.model_, self.likelihood_, plan.training, plan.settings, device)
-        self.engine_ = choice.name
-        progress = progress or (TrainingProgressBar() if self.verbose else TrainingProgress())
-        progress.engine(choice)
-        self.history_ = Trainer(
-            self.model_,
-            self.likelihood_,
-            plan.training,
-            plan.settings,
-            validation=plan.validation,
-            device=device,
-            engine=choice.build,
-            memory=resolve_memory(self.memory, device),
-            checkpoint=None if checkpoint is None else Checkpoint(Path(checkpoint), describe_fit(self, plan)),
-            progress=progress,
-            should_stop=should_stop,
-        ).run()
-        self._calibrate(plan)
+        choice = choose_plan_engine(self, plan, resolve_device(self.device))
+        trained = train_networks(
+            self,
+            plan,
+            choice,
+            None if checkpoint is None else Checkpoint(Path(checkpoint), describe_fit(self, plan, choice.name)),
+            progress or (TrainingProgressBar() if self.verbose else TrainingProgress()),
+            should_stop,
+        )
+        self.model_, self.history_, self.engine_ = trained.model, trained.history, choice.name
+        self._calibrate(plan, trained.held_out)
         return self
 
     def check(self, X: BagsLike, y: npt.ArrayLike | None, validation: ValidationBags | None = None) -> None:
         """Raise ``InputError`` if ``fit`` would reject the parameters or the input; nothing is trained or changed."""
         trial = clone(self)
         plan = trial._plan(X, y, validation)
-        model, device = build_network(trial, plan.training.bags[:1]), resolve_device(trial.device)
-        choose_engine(trial.engine, model, trial.likelihood_, plan.training, plan.settings, device)
+        choose_plan_engine(trial, plan, resolve_device(trial.device))
 
     def predict_outputs(self, X: BagsLike) -> np.ndarray:
         return self._compute_outputs(self._calibrate_scores(self._infer(X).scores))
@@ -237,17 +238,24 @@ class BagNetwork(BagEmbedder, BagEstimator):
         metadata = {
             "history": [record.as_dict() for record in self.history_],
             "calibration": self.calibration_.to_json(),
+            "held_out_loss": None if self.held_out_loss_ is None else list(self.held_out_loss_),
             "threshold": self.threshold_,
             "engine": self.engine_,
+            "networks": len(list_members(self.model_)),
         }
         return metadata, self.model_.state_dict()
 
     def _restore(self, metadata: dict[str, Any], tensors: dict[str, Tensor]) -> None:
         self.history_ = [Epoch(**record) for record in metadata["history"]]
         self.calibration_ = restore_calibration(metadata["calibration"], self.target_.likelihood.n_scores)
+        self.held_out_loss_ = restore_held_out_loss(metadata["held_out_loss"])
         self.threshold_ = restore_threshold(metadata["threshold"])
         self.engine_ = metadata["engine"]
-        self.model_ = build_network(self, make_blank_bags(self.instance_shape_))
+        count = check_whole_number("networks", metadata["networks"], minimum=1)
+        if count > len(tensors):  # the file may be forged
+            raise InputError(f"the saved model has {count} networks, but {len(tensors)} arrays; train again")
+        blank = make_blank_bags(self.instance_shape_)
+        self.model_ = average_models([build_network(self, blank, self.seed_) for _ in range(count)])
         load_parameters(self.model_, tensors)
         self.model_.eval()
 
@@ -259,24 +267,14 @@ class BagNetwork(BagEmbedder, BagEstimator):
         sample_weight: npt.ArrayLike | None = None,
     ) -> TrainingPlan:
         bags, targets = self._check_training_input(X, y)
-        weights = check_sample_weight(sample_weight, len(bags))
-        check_network_parameters(self, self.target_, validation is not None)
-        tasks = self._make_tasks(LabelledBags(bags, targets, weights), validation)
-        return TrainingPlan(make_training_settings(self), *tasks, weights)
-
-    def _make_tasks(
-        self, training: LabelledBags, validation: ValidationBags | None
-    ) -> tuple[TrainingTask, TrainingTask | None]:
+        known = LabelledBags(bags, targets, check_sample_weight(sample_weight, len(bags)))
+        check_network_parameters(self, self.target_)
         held_out = None
         if validation is not None:
-            bags = self._check_bags(validation[0])
-            self.seen_ = np.union1d(self.seen_, compute_signatures(bags))
-            held_out = LabelledBags(bags, self.target_.encode(validation[1], len(bags)))
-        elif self.validation is not None:
-            training, held_out = split_validation(
-                training, self.target_, self.validation, random_integer(self.seed_, Purpose.SPLIT)
-            )
-        return make_tasks(training, held_out, self.target_, self.class_weight)
+            held_out_bags = self._check_bags(validation[0])
+            self.seen_ = np.union1d(self.seen_, compute_signatures(held_out_bags))
+            held_out = LabelledBags(held_out_bags, self.target_.encode(validation[1], len(held_out_bags)))
+        return plan_training(self, known, held_out)
 
     def _make_likelihood(self, target: Target) -> Likelihood:
         likelihood = super()._make_likelihood(target)
@@ -306,16 +304,19 @@ class BagNetwork(BagEmbedder, BagEstimator):
     def _compute_outputs(self, scores: np.ndarray) -> np.ndarray:
         return self.target_.likelihood.outputs(torch.from_numpy(scores)).numpy()
 
-    def _calibrate(self, plan: TrainingPlan) -> None:
-        """Learn the requested calibration and threshold from the validation bags."""
-        likelihood, held_out = self.target_.likelihood, plan.validation
+    def _calibrate(self, plan: TrainingPlan, held_out: HeldOutScores | None) -> None:
+        """Learn the requested calibration and threshold from the held-out bags."""
+        likelihood = self.target_.likelihood
         self.calibration_, self.threshold_ = make_identity(likelihood.n_scores), DEFAULT_THRESHOLD
-        if held_out is None or not (self.calibration or self.threshold):
+        self.held_out_loss_ = None
+        if held_out is None:
             return
-        scores = self._calibrate_scores(self._infer(held_out.bags).scores)
-        if self.calibration:
-            known = np.bincount(np.concatenate([plan.training.targets, held_out.targets]))
-            self.calibration_ = fit_calibration(likelihood, scores, held_out.targets, known / known.sum())
+        targets, combined = plan.held_out_targets, held_out._replace(scores=self._calibrate_scores(held_out.scores))
+        if self.calibration is True or (self.calibration == AUTO and self.target_.has_calibration):
+            shares, weights = compute_class_shares(*plan.known_targets), plan.held_out_weights
+            self.calibration_ = fit_calibration(likelihood, combined.scores, targets, shares, weights)
+            self.held_out_loss_ = compute_held_out_loss(likelihood, combined, targets, shares, weights)
+            warn_if_majority_wins(type(self).__name__, self.held_out_loss_, stacklevel=3)
         if self.threshold:
-            outputs = self._compute_outputs(self.calibration_.apply(scores))
-            self.threshold_ = learn_threshold(self.target_, outputs, held_out.targets)
+            outputs = self._compute_outputs(self.calibration_.apply(combined.scores))
+            self.threshold_ = learn_threshold(self.target_, outputs, targets)

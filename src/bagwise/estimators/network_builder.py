@@ -21,18 +21,18 @@ from bagwise.nn import (
 from bagwise.nn.pooling import PoolingSettings
 
 
-def build_network(estimator: Any, bags: Bags) -> BagModel:
-    """Build the untrained network of an estimator for these bags.
+def build_network(estimator: Any, bags: Bags, seed: int) -> BagModel:
+    """Build an untrained network of an estimator for these bags.
 
     Custom modules are copied, so that training does not change the originals.
     """
     augmentation = build_augmentation(copy.deepcopy(estimator.augmentation), bags.instance_shape)
     first_layers = [] if augmentation is None else [augmentation]
     shape = get_augmented_shape(nn.Sequential(*first_layers), bags.instance_shape)
-    generator = torch.Generator().manual_seed(random_integer(estimator.seed_, Purpose.INITIALIZATION))
-    preprocessing = Preprocessing(bags.instance_shape, fit_scaling(bags, estimator.standardize))
+    generator = torch.Generator().manual_seed(random_integer(seed, Purpose.INITIALIZATION))
+    preprocessing = Preprocessing(bags.instance_shape, fit_scaling(bags, estimator.scaling))
     with torch.random.fork_rng(devices=[]):
-        torch.default_generator.manual_seed(random_integer(estimator.seed_, Purpose.INITIALIZATION, 1))
+        torch.default_generator.manual_seed(random_integer(seed, Purpose.INITIALIZATION, 1))
         model = build_bag_model(
             shape,
             estimator.likelihood_,

@@ -30,10 +30,23 @@ from bagwise.estimators.meta.committee import Committee
 from bagwise.estimators.meta.ensemble import Ensemble
 from bagwise.estimators.meta.super_learner import SuperLearner
 
+# one network of all training bags, trained to the last epoch; nothing is held out, clipped or calibrated
+PAPER: dict[str, Any] = {
+    "scaling": "standard",
+    "validation": None,
+    "patience": None,
+    "calibration": False,
+}
 PRESETS: dict[str, dict[str, Any]] = {
-    # gated attention on augmented images, parameters averaged over the second half of the epochs: the most stable
-    # recipe found for few bags; it was chosen without test bags, and needs no validation bags
-    "bagwise": {"pooling": "gated attention", "augmentation": "auto", "averaging": 0.5},
+    "paper": PAPER,
+    # gated attention on augmented images, parameters averaged over the second half of the epochs: chosen for few bags
+    # of images, without test bags
+    "bagwise": {
+        "pooling": "gated attention",
+        "augmentation": "auto",
+        "averaging": 0.5,
+        **PAPER,
+    },
 }
 CASE_SENSITIVE_PREFIX = "mi"
 
@@ -44,8 +57,9 @@ def get_preset(name: str) -> dict[str, Any]:
     Parameters
     ----------
     name : str
-        A key of ``PRESETS``: "bagwise" (gated attention, augmented images, parameters averaged over the second half
-        of the epochs).
+        A key of ``PRESETS``: "paper" (one network, trained on all bags to the last epoch, without clipping and
+        calibration), or "bagwise" (the same with gated attention, augmented images, and parameters averaged over the
+        second half of the epochs).
 
     Returns
     -------
@@ -56,7 +70,8 @@ def get_preset(name: str) -> dict[str, Any]:
     --------
     >>> from bagwise.estimators import BagClassifier
     >>> BagClassifier(**get_preset("bagwise"), epochs=80)
-    BagClassifier(augmentation='auto', averaging=0.5, epochs=80)
+    BagClassifier(augmentation='auto', averaging=0.5, calibration=False, epochs=80, patience=None, scaling='standard',
+                  validation=None)
     """
     return dict(choose_by_name(name, PRESETS, "preset"))
 
@@ -203,7 +218,7 @@ def list_parameters(typed: str) -> dict[str, Any]:
     Examples
     --------
     >>> list_parameters("extra trees")
-    {'estimator': None, 'positive': None, 'random_state': None, 'standardize': True,
+    {'estimator': None, 'positive': None, 'random_state': None, 'scaling': 'clipped',
      'statistics': ('mean', 'min', 'max')}
     """
     _, free = _build_with_defaults(resolve_method_name(typed))

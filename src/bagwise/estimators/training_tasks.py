@@ -1,4 +1,10 @@
-"""Preparation of network training: parameter checks, training and validation bags, class weights."""
+"""Preparation of network training: parameter checks, the bags that each network is trained and validated on.
+
+Bags are held out in one of two ways. A share of them chooses the best epoch of one network; or folds give one network
+per fold, trained without the bags of the fold to the last epoch, and the scores of the networks are averaged. In both,
+the scores of the held-out bags calibrate the probabilities. Folds use few bags better: a share of them is too small to
+choose an epoch, and the average varies less than one network.
+"""
 
 import hashlib
 from dataclasses import asdict
@@ -7,13 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from bagwise.arguments import check_bool, check_real_number, check_whole_number
-from bagwise.bags import Bags, fingerprint_bags, hold_out
+from bagwise.arguments import check_bool, check_real_number, check_whole_number, describe_value
+from bagwise.bags import Bags, fingerprint_bags, hold_out, make_inner_folds
 from bagwise.errors import InputError
 from bagwise.estimators.base import ClassWeight
 from bagwise.estimators.calibration import check_calibration
 from bagwise.estimators.serialization import to_plain
 from bagwise.estimators.thresholds import check_threshold
+from bagwise.nn import Purpose, random_integer
 from bagwise.targets import AUTO, Target
 from bagwise.training import TrainingSettings, TrainingTask
 from bagwise.training.streaming import resolve_memory
@@ -24,10 +31,15 @@ FITTED_PARAMETERS = (  # in addition to the training settings; in the order of t
     "attention_width",
     "heads",
     "dropout",
-    "standardize",
+    "scaling",
     "validation",
     "class_weight",
 )
+HELD_OUT_SHARE = 0.2
+MIN_BAGS_FOR_SHARE, MIN_BAGS_OF_CLASS_FOR_SHARE = 500, 100  # with fewer bags or groups, folds are used
+FOLDS = 5
+EPOCHS, PATIENCE = 100, 20
+MANY_BAGS, EPOCHS_OF_MANY_BAGS = 200, 40  # five networks of so many bags take less than twice as long as one
 
 
 class LabelledBags(NamedTuple):
@@ -43,81 +55,216 @@ class LabelledBags(NamedTuple):
         return LabelledBags(self.bags[rows], self.targets[rows], weights)
 
 
+class TrainingPart(NamedTuple):
+    """The training bags, the held-out bags and the seed of one network."""
+
+    training: TrainingTask
+    held_out: TrainingTask | None
+    seed: int
+
+
 class TrainingPlan(NamedTuple):
-    """The settings, the training bags, the validation bags and the weights of all given bags of one fit."""
+    """Everything that determines a fit: one network, or one per fold.
+
+    Attributes
+    ----------
+    settings : TrainingSettings
+        Settings of the training of every network.
+    parts : list of TrainingPart
+        Bags and seed of each network.
+    chooses_epoch : bool
+        Whether the held-out bags choose the epoch; with folds they do not.
+    sample_weight : ndarray or None, default=None
+        Weights of all given bags.
+    """
 
     settings: TrainingSettings
-    training: TrainingTask
-    validation: TrainingTask | None
+    parts: list[TrainingPart]
+    chooses_epoch: bool
     sample_weight: np.ndarray | None = None
 
+    @property
+    def held_out_targets(self) -> np.ndarray:
+        """Targets of all held-out bags, in the order of the parts."""
+        return np.concatenate([part.held_out.targets for part in self.parts if part.held_out is not None])
 
-def check_network_parameters(estimator: Any, target: Target, has_validation_bags: bool) -> None:
+    @property
+    def held_out_weights(self) -> np.ndarray:
+        """Weights of all held-out bags in the loss, in the order of the parts."""
+        return np.concatenate([part.held_out.importance for part in self.parts if part.held_out is not None])
+
+    @property
+    def known_targets(self) -> tuple[np.ndarray, np.ndarray]:
+        """Targets and weights of all bags of the fit."""
+        tasks = [task for task in (self.parts[0].training, self.parts[0].held_out) if task is not None]
+        return np.concatenate([task.targets for task in tasks]), np.concatenate([task.importance for task in tasks])
+
+
+def plan_training(estimator: Any, known: LabelledBags, given: LabelledBags | None) -> TrainingPlan:
+    """Plan the training of the networks of an estimator.
+
+    Parameters
+    ----------
+    estimator : BagNetwork
+        Estimator with learned target and seed.
+    known : LabelledBags
+        Training bags.
+    given : LabelledBags or None
+        Validation bags; None holds out some of the training bags, as ``validation`` tells.
+
+    Returns
+    -------
+    TrainingPlan
+    """
+    target, seed = estimator.target_, estimator.seed_
+    validation = None if given is not None else resolve_validation(estimator, known, target)
+    check_validation(estimator, validation, given is not None)
+    splits: list[tuple[LabelledBags, LabelledBags | None]] = [(known, given)]
+    if given is None:
+        try:
+            splits = split_validation(known, target, validation, random_integer(seed, Purpose.SPLIT))
+        except InputError:  # too few bags to hold any out
+            if estimator.validation != AUTO:
+                raise
+    is_single = len(splits) == 1
+    seeds = [seed if is_single else random_integer(seed, Purpose.MEMBER, number) for number in range(len(splits))]
+    parts = [make_part(*split, target, estimator.class_weight, seed) for split, seed in zip(splits, seeds, strict=True)]
+    chooses_epoch = given is not None or isinstance(validation, float)
+    return TrainingPlan(make_training_settings(estimator, parts, chooses_epoch), parts, chooses_epoch, known.weights)
+
+
+def check_network_parameters(estimator: Any, target: Target) -> None:
     """Check the parameters that are checked neither by the training settings nor by the parts of the model."""
     check_whole_number("attention_width", estimator.attention_width, minimum=1)
     check_whole_number("heads", estimator.heads, minimum=1)
     resolve_memory(estimator.memory, torch.device("cpu"))
-    for name in ("standardize", "calibration", "threshold"):
-        check_bool(name, getattr(estimator, name))
-    if estimator.calibration:
+    check_bool("threshold", estimator.threshold)
+    if estimator.calibration != AUTO:
+        check_bool("calibration", estimator.calibration)
+    if estimator.calibration is True:
         check_calibration(target)
     if estimator.threshold:
         check_threshold(target)
-    if estimator.averaging and (has_validation_bags or estimator.validation is not None):
+
+
+def resolve_validation(estimator: Any, known: LabelledBags, target: Target) -> float | int | None:
+    """Return the share of the bags to hold out, the number of folds, or None to hold out no bags.
+
+    "auto" holds out a share if there are so many bags that the share chooses the epoch reliably, or if ``patience`` is
+    set, and makes folds otherwise.
+    """
+    validation, has_patience = estimator.validation, estimator.patience not in (None, AUTO)
+    if validation == AUTO:
+        n_rarest = int(np.unique(target.make_strata(known.targets), return_counts=True)[1].min())
+        n_units = len(known.bags) if known.bags.groups is None else len(np.unique(known.bags.groups))
+        is_large = n_units >= MIN_BAGS_FOR_SHARE and n_rarest >= MIN_BAGS_OF_CLASS_FOR_SHARE
+        if has_patience or (is_large and not estimator.averaging):
+            return HELD_OUT_SHARE
+        return FOLDS
+    if validation is None or (isinstance(validation, int) and not isinstance(validation, bool) and validation > 1):
+        return validation
+    try:
+        return check_real_number("validation", validation, above=0, below=1)
+    except InputError:
+        raise InputError(
+            f"validation is {describe_value(validation)}; it must be a share between 0 and 1, a number of folds of at "
+            "least 2, 'auto' or None"
+        ) from None
+
+
+def check_validation(estimator: Any, validation: float | int | None, has_validation_bags: bool) -> None:
+    """Reject parameters that need held-out bags if there are none, or that contradict the way they are used."""
+    has_share = has_validation_bags or isinstance(validation, float)
+    if estimator.averaging and has_share:
         raise InputError(
             "averaging and validation cannot be combined: the model is either the average of the last epochs or the "
-            "best epoch on the validation bags; set averaging=0 or validation=None (on the command line, omit "
-            "--averaging or --validation)"
+            "best epoch on the validation bags; set averaging=0, or validation=None or a number of folds (on the "
+            "command line, omit --averaging or --validation)"
         )
-    if estimator.validation is not None:
-        check_real_number("validation", estimator.validation, above=0, below=1)
-    elif estimator.patience is not None and not has_validation_bags:
+    if estimator.patience not in (None, AUTO) and not has_share:
         raise InputError(
-            "patience needs validation bags; set validation, e.g. validation=0.2 (on the command line: "
-            "--validation 0.2)"
+            "patience needs one set of validation bags; set validation to a share, e.g. validation=0.2 (on the command "
+            "line: --validation 0.2)"
         )
-    elif (estimator.calibration or estimator.threshold) and not has_validation_bags:
-        name = "calibration" if estimator.calibration else "threshold"
+    wanted = "calibration" if estimator.calibration is True else "threshold" if estimator.threshold else ""
+    if wanted and validation is None and not has_validation_bags:
         raise InputError(
-            f"the {name} is learned from validation bags; set validation, e.g. validation=0.2 (on the command line: "
-            "--validation 0.2)"
+            f"the {wanted} is learned from held-out bags; set validation, e.g. validation=0.2 or validation=5 (on the "
+            "command line: --validation 0.2 or --validation 5)"
         )
 
 
-def make_training_settings(estimator: Any) -> TrainingSettings:
-    """Return the training settings given by the parameters of an estimator."""
+def make_training_settings(estimator: Any, parts: list[TrainingPart], chooses_epoch: bool) -> TrainingSettings:
+    """Return the training settings given by the parameters of an estimator, for its networks."""
     names = TrainingSettings.__dataclass_fields__.keys() - {"seed"}
-    return TrainingSettings(seed=estimator.seed_, **{name: getattr(estimator, name) for name in names})
+    given = {name: getattr(estimator, name) for name in names}
+    if estimator.epochs == AUTO:
+        has_many_bags = len(parts) > 1 and sum(len(part.held_out.bags) for part in parts if part.held_out) > MANY_BAGS
+        given["epochs"] = EPOCHS_OF_MANY_BAGS if has_many_bags else EPOCHS
+    if estimator.patience == AUTO:
+        given["patience"] = PATIENCE if chooses_epoch else None
+    return TrainingSettings(seed=estimator.seed_, **given)
 
 
-def split_validation(known: LabelledBags, target: Target, share: float, seed: int) -> tuple[LabelledBags, LabelledBags]:
-    """Hold out a share of the bags for validation, stratified by target; bags of a group stay together."""
-    training, validation = hold_out(target.make_strata(known.targets), known.bags.groups, share, seed)
-    return known.select(training), known.select(validation)
+def split_validation(
+    known: LabelledBags, target: Target, validation: float | int | None, seed: int
+) -> list[tuple[LabelledBags, LabelledBags | None]]:
+    """Return the training bags and the held-out bags of each network, stratified by target, with groups kept together.
+
+    Parameters
+    ----------
+    known : LabelledBags
+        All bags.
+    target : Target
+        Their target.
+    validation : float, int or None
+        Share of the bags to hold out, number of folds, or None for no held-out bags.
+    seed : int
+        Random seed of the split.
+
+    Returns
+    -------
+    list of tuple of (LabelledBags, LabelledBags or None)
+        One pair, or one per fold; there are fewer folds if a class has fewer bags, or if there are fewer groups.
+
+    Raises
+    ------
+    InputError
+        If there are too few bags or groups.
+    """
+    strata, groups = target.make_strata(known.targets), known.bags.groups
+    if validation is None:
+        return [(known, None)]
+    if isinstance(validation, float):
+        splits = [hold_out(strata, groups, validation, seed)]
+    else:
+        splits = make_inner_folds(strata, groups, validation, seed)
+    return [(known.select(training), known.select(held_out)) for training, held_out in splits]
 
 
-def make_tasks(
-    training: LabelledBags, validation: LabelledBags | None, target: Target, class_weight: ClassWeight
-) -> tuple[TrainingTask, TrainingTask | None]:
-    """Return the training and the validation task; both use class weights computed from the training bags."""
+def make_part(
+    training: LabelledBags, held_out: LabelledBags | None, target: Target, class_weight: ClassWeight, seed: int
+) -> TrainingPart:
+    """Return the tasks of one network; training and held-out bags use class weights computed from the training bags."""
 
-    def make_task(known: LabelledBags) -> TrainingTask:
-        importance = target.weigh_bags(known.targets, class_weight, training.targets)
-        if known.weights is not None:
-            importance = (importance * known.weights).astype(importance.dtype)
+    def make_task(part: LabelledBags) -> TrainingTask:
+        importance = target.weigh_bags(part.targets, class_weight, training.targets)
+        if part.weights is not None:
+            importance = (importance * part.weights).astype(importance.dtype)
             if not importance.any():
                 raise InputError(
                     "all training bags or all validation bags have a sample_weight of 0; pass validation bags with "
                     "fit(..., validation=(bags, labels)), or set validation=None"
                 )
-        return TrainingTask(known.bags, known.targets, importance)
+        return TrainingTask(part.bags, part.targets, importance)
 
-    return make_task(training), None if validation is None else make_task(validation)
+    return TrainingPart(make_task(training), None if held_out is None else make_task(held_out), seed)
 
 
-def describe_fit(estimator: Any, plan: TrainingPlan) -> dict[str, Any]:
+def describe_fit(estimator: Any, plan: TrainingPlan, engine: str) -> dict[str, Any]:
     """Return everything that must be the same in a checkpoint and in the fit that resumes from it."""
-    tasks = {"training bags": plan.training, "validation bags": plan.validation}
+    tasks = {"training bags": [part.training for part in plan.parts]}
+    tasks["validation bags"] = [part.held_out for part in plan.parts if part.held_out is not None]
     # without a context there is no entry, so that checkpoints written before contexts existed can be resumed
     context = {} if estimator.context is None else {"context": to_plain(estimator.context)}
     # likewise for the choice of a target
@@ -128,12 +275,12 @@ def describe_fit(estimator: Any, plan: TrainingPlan) -> dict[str, Any]:
     return {
         **asdict(plan.settings),
         **{name: to_plain(getattr(estimator, name)) for name in FITTED_PARAMETERS},
-        "engine": estimator.engine_,
+        "engine": engine,
         "encoder": to_plain(estimator.encoder),
         **context,
         **target,
         **weighted,
         "pooling": to_plain(estimator.pooling),
         "augmentation": to_plain(estimator.augmentation),
-        **{name: None if task is None else fingerprint_bags(task.bags, task.targets) for name, task in tasks.items()},
+        **{name: [fingerprint_bags(task.bags, task.targets) for task in given] for name, given in tasks.items()},
     }

@@ -24,7 +24,7 @@ from torch.nn import functional
 
 from bagwise.bags import Bags
 from bagwise.explain.attribution import Attribution
-from bagwise.nn import BagModel, Offsets, Residual, segment_sum
+from bagwise.nn import BagModel, Offsets, Residual, list_members, segment_sum
 from bagwise.nn.pooling import (
     AdditivePooling,
     AttendedScores,
@@ -55,16 +55,30 @@ def has_closed_form(model: BagModel) -> bool:
 
     With a context it is not: the embedding of an instance depends on the other instances of its bag.
     """
-    if model.mixes_instances:
-        return False
+    return not model.mixes_instances and all(map(_is_linear, list_members(model)))
+
+
+def _is_linear(model: BagModel) -> bool:
+    """Return whether the score is linear in the embeddings once the weights are known."""
     if type(model.pooling) is AttendedScores:
         return type(model.pooling.classifier) in LINEAR and type(model.head) is nn.Identity
     averages = isinstance(model.pooling, AttentionPooling) or type(model.pooling) in (Mean, Sum)
     return averages and type(model.head) in LINEAR
 
 
-@torch.inference_mode()
 def attribute_in_closed_form(model: BagModel, likelihood: Likelihood, bags: Bags, device: torch.device) -> Attribution:
+    """Compute all contributions; those of an average of models are the means over its members."""
+    members = [_attribute_member(member, likelihood, bags, device) for member in list_members(model)]
+    return Attribution(
+        scores=np.mean([member.scores for member in members], axis=0),
+        baseline=np.mean([member.baseline for member in members], axis=0),
+        contributions=np.mean([member.contributions for member in members], axis=0),
+        method="closed form",
+    )
+
+
+@torch.inference_mode()
+def _attribute_member(model: BagModel, likelihood: Likelihood, bags: Bags, device: torch.device) -> Attribution:
     """Compute all contributions; only a few numbers per instance, attention head and class are stored."""
     form = get_linear_form(model)
     exponents, evidence = RowCollector(bags.n_instances), RowCollector(bags.n_instances)

@@ -23,6 +23,7 @@ __all__ = [
     "ShiftedCrop",
     "StreamPosition",
     "arrange_embedding_level",
+    "average_models",
     "build_augmentation",
     "build_bag_model",
     "choose_encoder",
@@ -30,6 +31,7 @@ __all__ = [
     "get_augmented_shape",
     "get_encoder_shape",
     "initialize_weights",
+    "list_members",
     "list_random_modules",
     "make_generator",
     "make_seed",
@@ -64,6 +66,7 @@ from .context import Context
 from .dropout import Dropout, StreamPosition, list_random_modules, set_module_positions, set_stream_position
 from .encoders import choose_encoder, initialize_weights, mlp
 from .grey_levels import LUMA, WHITE
+from .model_average import average_models, list_members
 from .preprocessing import Preprocessing, Scaling, fit_scaling, get_encoder_shape
 from .random_streams import SEED_LIMIT, Purpose, make_generator, make_seed, random_integer
 from .segments import (

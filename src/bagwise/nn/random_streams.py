@@ -29,6 +29,7 @@ class Purpose(enum.IntEnum):
     BOOTSTRAP = 7
     AUGMENTATION = 8
     SAMPLE = 9
+    MEMBER = 10  # seeds of the networks of one estimator
 
 
 def make_seed() -> int:

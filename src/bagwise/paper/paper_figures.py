@@ -23,7 +23,7 @@ from matplotlib.figure import Figure
 from bagwise.bags import Bags
 from bagwise.data import get_labels
 from bagwise.data.datasets import load_dataset
-from bagwise.estimators import BagClassifier
+from bagwise.estimators import BagClassifier, get_preset
 from bagwise.evaluation import make_repeated_folds
 from bagwise.explain import render_panels, save_panels
 from bagwise.explain.heatmaps import PictureFolder, open_background
@@ -74,7 +74,7 @@ def plot_paper_figures(
 
 def load_or_train(path: Path, bags: Bags, **parameters: Any) -> BagClassifier:
     """Load the model from ``path`` if it has these parameters; otherwise, train it on ``bags`` and save it there."""
-    model = BagClassifier(random_state=0, **parameters)
+    model = BagClassifier(random_state=0, **{**get_preset("paper"), **parameters})
     if path.exists():
         saved = BagClassifier.load(path)
         if saved.get_params() == model.get_params():

@@ -8,7 +8,7 @@ describe its validation set.
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from bagwise.estimators import METHODS, PRESETS, BagClassifier
+from bagwise.estimators import METHODS, BagClassifier, get_preset, list_parameters
 from bagwise.evaluation.comparison import ComparisonPlan, make_plan
 from bagwise.paper.published import read_published
 
@@ -72,6 +72,33 @@ class Recipe(NamedTuple):
     x_label: str = "training bags"
 
 
+def make_method_parameters(method: str, network: Parameters) -> Parameters:
+    """Return the parameters of a method in the paper's experiments.
+
+    Parameters
+    ----------
+    method : str
+        Name of the method.
+    network : dict
+        Parameters of networks; other methods do not use them.
+
+    Returns
+    -------
+    dict
+        For networks, the preset "paper" and the given parameters; for other methods, scaling without clipping, and
+        decisions by their own scores. Parameters that the method fixes or does not have are left out.
+    """
+    is_network = any(
+        kind is BagClassifier for kind in (METHODS[method].kind, type(METHODS[method].parameters.get("estimator")))
+    )
+    wanted = {**get_preset("paper"), **network} if is_network else {"scaling": "standard", "calibration": False}
+    free = list_parameters(method)
+    named = {
+        next((key for key in (name, f"estimator__{name}") if key in free), ""): value for name, value in wanted.items()
+    }
+    return {name: value for name, value in named.items() if name}
+
+
 # Table 1: classical data sets
 
 TABLE1_RATES = {  # learning rate and weight decay, from the appendix
@@ -81,7 +108,7 @@ TABLE1_RATES = {  # learning rate and weight decay, from the appendix
     "tiger": (1e-4, 0.01),
     "elephant": (1e-4, 0.005),
 }
-SCALINGS: dict[str, list[Any]] = {"standardize": [True, False]}
+SCALINGS: dict[str, list[Any]] = {"scaling": ["standard", "none"]}
 TABLE1_SELECTION = {  # selected by cross-validation with three folds within the training bags
     **{method: {"C": [1.0, 10.0], **SCALINGS} for method in ("mi-SVM", "MI-SVM")},
     **dict.fromkeys(("MI-Kernel", "mi-Graph", "minimax kernel"), SCALINGS),
@@ -141,7 +168,7 @@ def _plan_table1(name: str, folds: int, repeats: int, quick: bool) -> Comparison
     network = make_table1_network(name, quick)
     methods = dict.fromkeys([*_list_published_methods("table1"), *OWN_METHODS, *BASELINES])
     selected = [method for method in methods if not (quick and method in META_METHODS)]
-    parameters = {method: network if METHODS[method].kind is BagClassifier else {} for method in selected}
+    parameters = {method: make_method_parameters(method, network) for method in selected}
     return make_plan(name, parameters, selection=TABLE1_SELECTION, folds=folds, repeats=repeats, seed=1)
 
 
@@ -185,14 +212,15 @@ def make_digits_network(quick: bool) -> Parameters:
 
 def _plan_digits(size: int, count: int, draw: int, quick: bool) -> ComparisonPlan:
     network = make_digits_network(quick)
-    svm: Parameters = {"C": 5.0, "gamma": 0.0005, "max_iterations": 200, "calibration": False}
+    svm: Parameters = {"C": 5.0, "gamma": 0.0005, "max_iterations": 200}
     if size * count > MAX_EXACT_DIGITS:
         svm["components"] = N_COMPONENTS
     parameters: dict[str, Parameters] = {
-        method: network if METHODS[method].kind is BagClassifier else svm
-        for method in _list_published_methods("mnist-bags-10")
+        method: make_method_parameters(method, network) for method in _list_published_methods("mnist-bags-10")
     }
-    parameters["bagwise"] = {**network, "epochs": 2 if quick else EPOCHS_AUGMENTED}
+    parameters["MI-SVM"] |= svm
+    augmented = {**network, "epochs": 2 if quick else EPOCHS_AUGMENTED}
+    parameters["bagwise"] = make_method_parameters("bagwise", augmented)
     options = {"mean_size": size, "n_bags": count, "n_test_bags": 100 if quick else 1000, "seed": draw}
     return make_plan("mnist-bags", parameters, options=options, seed=draw)
 
@@ -208,7 +236,7 @@ TISSUE_NETWORK: Parameters = {
     "averaging": 0.5,
     "epochs": 100,
 }
-TISSUE_SVM: Parameters = {"components": 500, "class_weight": "balanced", "calibration": False}
+TISSUE_SVM: Parameters = {"components": 500, "class_weight": "balanced"}
 TISSUE_SELECTION = {"MI-SVM": {"C": [1.0, 10.0], "gamma": [1e-4, 5e-4]}}  # γ around 1 / number of pixels
 
 
@@ -259,11 +287,11 @@ def make_tissue_network(quick: bool) -> Parameters:
 
 def _plan_tissue(data: str, repeats: int, quick: bool, grouped: bool) -> ComparisonPlan:
     network = make_tissue_network(quick)
-    methods: dict[str, Parameters] = dict.fromkeys(_list_published_methods("colon"), network)
-    selection = {}
+    names = [*_list_published_methods("colon"), *([] if quick else ["MI-SVM", "bagwise ensemble"])]
+    methods = {method: make_method_parameters(method, network) for method in names}
+    selection = {} if quick else TISSUE_SELECTION
     if not quick:
-        ensemble = {f"estimator__{name}": value for name, value in network.items() if name not in PRESETS["bagwise"]}
-        methods, selection = {**methods, "MI-SVM": TISSUE_SVM, "bagwise ensemble": ensemble}, TISSUE_SELECTION
+        methods["MI-SVM"] |= TISSUE_SVM
     folds = 2 if quick else 10
     return make_plan(data, methods, selection=selection, folds=folds, repeats=repeats, grouped=grouped, seed=1)
 
@@ -308,13 +336,15 @@ def _make_width_settings(
 
 
 def _plan_digits_width(width: int, draw: int, quick: bool) -> ComparisonPlan:
-    methods = {method: {**make_digits_network(quick), "attention_width": width} for method in CLAIM_METHODS}
+    network = {**make_digits_network(quick), "attention_width": width}
+    methods = {method: make_method_parameters(method, network) for method in CLAIM_METHODS}
     options = {"mean_size": 10, "n_bags": 20 if quick else 200, "n_test_bags": 100 if quick else 1000, "seed": draw}
     return make_plan("mnist-bags", methods, options=options, seed=draw)
 
 
 def _plan_musk1_width(width: int, repeats: int, quick: bool) -> ComparisonPlan:
-    methods = {method: {**make_table1_network("musk1", quick), "attention_width": width} for method in CLAIM_METHODS}
+    network = {**make_table1_network("musk1", quick), "attention_width": width}
+    methods = {method: make_method_parameters(method, network) for method in CLAIM_METHODS}
     return make_plan("musk1", methods, folds=3 if quick else 10, repeats=repeats, seed=1)
 
 

@@ -191,6 +191,8 @@ def _format_model(card: JsonObject) -> str:
         parts.append(
             f"{network['pooling']}, {network['level']} level, encoder {network['encoder']}, epochs: {network['epochs']}"
         )
+        if network["networks"] > 1:
+            parts.append(f"average of {network['networks']} networks, each trained without one fold of the bags")
     return ", ".join([*parts, *([] if seed is None else [f"seed {seed}"])])
 
 

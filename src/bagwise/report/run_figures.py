@@ -114,9 +114,9 @@ def _render_learning_curves(summary: JsonObject) -> ReportFigure | None:
     elif network["validated"]:
         caption = f"The parameters of epoch {best} (dashed) were kept: it has the lowest validation error + loss."
     else:
-        caption = (
-            f"The parameters of epoch {best} (dashed) were kept: it is the last, and there were no validation bags."
-        )
+        caption = f"The parameters of epoch {best} (dashed) were kept: it is the last, and no bags chose the epoch."
+    if network["networks"] > 1:
+        caption += f" Losses and errors are averages over {network['networks']} networks, one per fold."
     history = {name: np.array(values, dtype=float) for name, values in summary["history"].items()}
     return _render("learning", title, caption, lambda axes: plot_learning_curves(axes, history, best))
 

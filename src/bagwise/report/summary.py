@@ -124,7 +124,8 @@ def _describe_network(run: Run) -> JsonObject | None:
         "epochs": len(run.history),
         "best_epoch": find_best_epoch(run.history),
         "validated": any(row["validation_loss"] is not None for row in run.history),
-        "averaged_epochs": math.ceil(network["averaging"] * network["epochs"]),
+        "averaged_epochs": math.ceil(network["averaging"] * len(run.history)),
+        "networks": network["networks"],
     }
 
 

@@ -84,15 +84,14 @@ def adopt_weights(path: str | Path, classes: Sequence[int | float | str] | None 
 
 
 def _build_classifier(parts: "PublishedParts", labels: np.ndarray) -> BagClassifier:
-    model = BagClassifier(**parts.parameters, standardize=False, random_state=0)
+    model = BagClassifier(**parts.parameters, scaling="none", random_state=0)
     target = ClassTarget(labels)
     restore_attributes(model, target, parts.instance_shape, seed=0)
     layers = {**parts.layers, "head": _orient_head(parts.layers["head"], target)}
     arrays = {f"{layer}.{name}": value for layer, tensors in layers.items() for name, value in tensors.items()}
     calibration = make_identity(target.likelihood.n_scores).to_json()
-    model._restore(
-        {"history": [], "calibration": calibration, "threshold": DEFAULT_THRESHOLD, "engine": "torch"}, arrays
-    )
+    learned = {"calibration": calibration, "held_out_loss": None, "threshold": DEFAULT_THRESHOLD}
+    model._restore({**learned, "history": [], "engine": "torch", "networks": 1}, arrays)
     return model
 
 

@@ -29,10 +29,10 @@ def check_parameters(content: Any) -> dict[str, Any]:
 
 
 def check_network(content: Any) -> dict[str, Any]:
-    """Check model.json of a network; return its parts, its epochs and the shape of an instance."""
+    """Check model.json of a network; return its parts, the number of networks and the shape of an instance."""
     parameters = content["parameters"]
     parts = {name: parameters[name] for name in NETWORK_PARTS}
-    counts = {name: parameters[name] for name in ("averaging", "epochs")}
+    counts = {"averaging": parameters["averaging"], "networks": content["learned"]["networks"]}
     if not all(isinstance(part, str) for part in parts.values()) or not all(map(_is_finite_or_none, counts.values())):
         raise ValueError("it does not describe a network")
     return {**parts, **counts, "instance_shape": tuple(int(length) for length in content["instance_shape"])}

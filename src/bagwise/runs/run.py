@@ -85,7 +85,8 @@ class Run:
     weights : ndarray of shape (n_instances,)
         Weights of the instances of the test bags.
     network : dict
-        Level, pooling, encoder, averaging, epochs and instance shape of a network; not for other methods.
+        Level, pooling, encoder, averaging, number of averaged networks and instance shape of a network; not for other
+        methods.
     target : Target
         The target of the model.
     outputs : ndarray of shape (n_bags, n_outputs)

@@ -2,7 +2,9 @@ __all__ = [
     "ROWS_AT_ONCE",
     "Checkpoint",
     "Epoch",
+    "FinishedPart",
     "InferenceResult",
+    "PartProgress",
     "Trainer",
     "TrainingProgress",
     "TrainingProgressBar",
@@ -10,6 +12,7 @@ __all__ = [
     "TrainingStopped",
     "TrainingTask",
     "array_to_tensor",
+    "average_histories",
     "bags_to_tensors",
     "describe_environment",
     "group_by_rows",
@@ -20,11 +23,11 @@ __all__ = [
 ]
 
 from .batches import TrainingTask, array_to_tensor, bags_to_tensors, group_by_rows
-from .checkpoint import Checkpoint
+from .checkpoint import Checkpoint, FinishedPart
 from .devices import list_devices, resolve_device, use_one_thread
 from .environment import describe_environment
-from .history import Epoch
+from .history import Epoch, average_histories
 from .inference import ROWS_AT_ONCE, InferenceResult, run_inference
 from .loop import Trainer, TrainingStopped
-from .progress import TrainingProgress, TrainingProgressBar
+from .progress import PartProgress, TrainingProgress, TrainingProgressBar
 from .settings import TrainingSettings

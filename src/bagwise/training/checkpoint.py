@@ -5,9 +5,9 @@ Values that are not tensors are stored as JSON in the header of the file. Loadin
 
 import hashlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import safetensors
 import torch
@@ -16,11 +16,13 @@ from torch import Tensor, nn, optim
 
 from bagwise.errors import InputError, translate_errors
 from bagwise.io import check_disk_space, write_atomically
+from bagwise.parallel import get_ranks
 from bagwise.training.history import Best, Epoch
 
 COUNTERS = ("epoch", "batch", "loss", "errors", "seconds")  # fields of TrainingState
-HEADER_KEYS = {"identity", *COUNTERS, "history", "best"}
+HEADER_KEYS = {"identity", *COUNTERS, "history", "best", "finished"}
 MAX_BATCHES = 1 << 53
+RESTART = "delete it to start the run again from the beginning"
 
 
 @dataclass
@@ -61,9 +63,16 @@ class TrainingState:
     average: dict[str, Tensor] = field(default_factory=dict)
 
 
+class FinishedPart(NamedTuple):
+    """The final weights and the history of a network that was trained before the current one."""
+
+    weights: dict[str, Tensor]
+    history: list[Epoch]
+
+
 @dataclass(frozen=True)
 class Checkpoint:
-    """File with the state of a run.
+    """File with the state of a run, which trains one network or several, one after the other.
 
     Parameters
     ----------
@@ -71,10 +80,50 @@ class Checkpoint:
         File of the checkpoint.
     identity : dict
         Data and settings of the run, as JSON values. A checkpoint with a different identity is rejected.
+    finished : tuple of FinishedPart, default=()
+        The networks that are finished; the state is that of the next one.
     """
 
     path: Path
     identity: dict[str, Any]
+    finished: tuple[FinishedPart, ...] = ()
+
+    def add_finished(self, part: FinishedPart) -> "Checkpoint":
+        """Return the checkpoint of the network that is trained after this part.
+
+        Parameters
+        ----------
+        part : FinishedPart
+            The network that was finished last.
+
+        Returns
+        -------
+        Checkpoint
+        """
+        return replace(self, finished=(*self.finished, part))
+
+    def load_finished(self) -> list[FinishedPart]:
+        """Load the networks that are finished according to the file.
+
+        Returns
+        -------
+        list of FinishedPart
+            Empty if there is no file.
+
+        Raises
+        ------
+        InputError
+            If the file is damaged or belongs to another run.
+        """
+        get_ranks().wait()
+        if (content := self._read()) is None:
+            return []
+        tensors, header = content
+        with translate_errors(self.path, "is damaged", RESTART):
+            return [
+                FinishedPart(_select_prefix(tensors, f"finished.{number}."), [Epoch(**record) for record in history])
+                for number, history in enumerate(header["finished"])
+            ]
 
     def save(self, state: TrainingState) -> None:
         """Save the state, and replace the previous checkpoint atomically.
@@ -90,6 +139,8 @@ class Checkpoint:
         if state.best is not None:
             tensors |= {f"best.{name}": value for name, value in state.best.weights.items()}
         tensors |= {f"average.{name}": value for name, value in state.average.items()}
+        for number, part in enumerate(self.finished):
+            tensors |= {f"finished.{number}.{name}": value for name, value in part.weights.items()}
         for number, entries in state.optimizer.state_dict()["state"].items():
             tensors |= {f"optimizer.{number}.{key}": torch.as_tensor(value) for key, value in entries.items()}
         tensors = {name: _copy_tensor(value) for name, value in tensors.items()}
@@ -98,6 +149,7 @@ class Checkpoint:
             **{name: getattr(state, name) for name in COUNTERS},
             "history": [record.as_dict() for record in state.history],
             "best": None if state.best is None else [state.best.epoch, state.best.criterion],
+            "finished": [[record.as_dict() for record in part.history] for part in self.finished],
         }
         text = json.dumps(header)
         with write_atomically(self.path) as temporary:
@@ -115,25 +167,17 @@ class Checkpoint:
         Returns
         -------
         bool
-            True if the state was restored, False if there is no checkpoint.
+            True if the state was restored, False if there is no checkpoint of the network that is trained now.
 
         Raises
         ------
         InputError
             If the file is damaged or belongs to another run.
         """
-        if not self.path.exists():
+        if (content := self._read()) is None or len(content[1]["finished"]) != len(self.finished):
             return False
-        if self.path.is_dir():
-            raise InputError(f"{self.path} is a folder; give a file's path for the checkpoint")
-        tensors, header = _read_checkpoint(self.path)
-        if header["identity"] != self.identity:
-            difference = _describe_difference(header["identity"], self.identity)
-            raise InputError(
-                f"{self.path} belongs to another run: {difference}; repeat the first command, or choose a new folder"
-            )
-        with translate_errors(self.path, "is damaged", "delete it to start the run again from the beginning"):
-            _restore_state(state, tensors, header)
+        with translate_errors(self.path, "is damaged", RESTART):
+            _restore_state(state, *content)
         return True
 
     def check_free_space(self, state: TrainingState) -> None:
@@ -151,8 +195,22 @@ class Checkpoint:
         """
         values = [*state.model.state_dict().values()]
         moments = 2 if "betas" in state.optimizer.defaults else bool(state.optimizer.defaults.get("momentum"))
-        size = sum(value.nbytes for value in values) * (1 + moments)
+        size = sum(value.nbytes for value in values) * (1 + moments + len(self.finished))
         check_disk_space(self.path, 2 * size)  # a new checkpoint is written next to the previous one
+
+    def _read(self) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
+        """Return the tensors and the header of the file; None if there is none."""
+        if not self.path.exists():
+            return None
+        if self.path.is_dir():
+            raise InputError(f"{self.path} is a folder; give a file's path for the checkpoint")
+        tensors, header = _read_checkpoint(self.path)
+        if header["identity"] != self.identity:
+            difference = _describe_difference(header["identity"], self.identity)
+            raise InputError(
+                f"{self.path} belongs to another run: {difference}; repeat the first command, or choose a new folder"
+            )
+        return tensors, header
 
 
 def _read_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -163,17 +221,11 @@ def _read_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         text, recorded = metadata["state"], metadata["sha256"]
         header = json.loads(text)
     except (safetensors.SafetensorError, KeyError, ValueError) as error:
-        raise InputError(f"{path} is damaged ({error}); delete it to start the run again from the beginning") from None
+        raise InputError(f"{path} is damaged ({error}); {RESTART}") from None
     if _digest(tensors, text) != recorded:
-        raise InputError(
-            f"{path} is damaged: its content does not match the recorded SHA-256; "
-            "delete it to start the run again from the beginning"
-        )
+        raise InputError(f"{path} is damaged: its content does not match the recorded SHA-256; {RESTART}")
     if not isinstance(header, dict) or header.keys() != HEADER_KEYS or not isinstance(header["identity"], dict):
-        raise InputError(
-            f"{path} is damaged: its header does not describe the state of a run; "
-            "delete it to start the run again from the beginning"
-        )
+        raise InputError(f"{path} is damaged: its header does not describe the state of a run; {RESTART}")
     return tensors, header
 
 

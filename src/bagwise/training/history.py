@@ -4,7 +4,8 @@ The best epoch has the lowest validation error + loss, as in the paper; of equal
 """
 
 import math
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from torch import Tensor
@@ -46,6 +47,35 @@ class Epoch:
     def as_dict(self) -> dict[str, Any]:
         """Return the fields as a dictionary of JSON values."""
         return asdict(self)
+
+
+def average_histories(histories: Sequence[list[Epoch]]) -> list[Epoch]:
+    """Average the records of several trainings of the same number of epochs; their durations are added.
+
+    Parameters
+    ----------
+    histories : sequence of list of Epoch
+        The records of each training.
+
+    Returns
+    -------
+    list of Epoch
+        One record per epoch.
+    """
+    if len(histories) == 1:
+        return histories[0]
+    return [_average_records(records) for records in zip(*histories, strict=True)]
+
+
+def _average_records(records: Sequence[Epoch]) -> Epoch:
+    def average(name: str) -> Any:
+        values = [getattr(record, name) for record in records]
+        return None if None in values else sum(values) / len(values)
+
+    names = ("loss", "error", "validation_loss", "validation_error")
+    return replace(
+        records[0], **{name: average(name) for name in names}, seconds=sum(record.seconds for record in records)
+    )
 
 
 @dataclass(frozen=True)

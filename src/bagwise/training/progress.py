@@ -1,5 +1,6 @@
 """Progress reports of training: none, or a progress bar in the terminal."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bagwise.training.engines.choice import EngineChoice
@@ -31,14 +32,14 @@ class TrainingProgress:
         """
 
     def start(self, done: int, epochs: int) -> None:
-        """Handle the start of training.
+        """Handle the start of training, or of the training of the next network of several.
 
         Parameters
         ----------
         done : int
-            Number of epochs completed before a resume; 0 for a new run.
+            Number of epochs completed before, by earlier networks or before a resume; 0 for a new run.
         epochs : int
-            Total number of epochs.
+            Total number of epochs, of all networks.
         """
 
     def batch(self, done: int, batches: int) -> None:
@@ -96,14 +97,44 @@ class TrainingProgressBar(TrainingProgress):
 
     def start(self, done: int, epochs: int) -> None:
         self.completed_epochs = done
-        self.task = self.bar.add_task("", total=epochs, completed=done, state="")
+        if not self.bar.tasks:
+            self.bar.add_task("", total=epochs, completed=done, state="")
 
     def batch(self, done: int, batches: int) -> None:
-        self.bar.update(self.task, completed=self.completed_epochs + done / batches)
+        self.bar.update(self.bar.tasks[0].id, completed=self.completed_epochs + done / batches)
 
     def epoch(self, record: Epoch) -> None:
         self.completed_epochs = record.epoch
         state = f"loss {record.loss:.3f}"
         if record.validation_loss is not None:
             state += f", validation {record.validation_loss:.3f}"
-        self.bar.update(self.task, completed=record.epoch, state=state)
+        self.bar.update(self.bar.tasks[0].id, completed=record.epoch, state=state)
+
+
+class PartProgress(TrainingProgress):
+    """The part of a progress that belongs to one of several networks, which are trained one after the other.
+
+    Parameters
+    ----------
+    whole : TrainingProgress
+        Receives the reports of all networks, with epochs counted from the first epoch of the first network.
+    number : int
+        Number of the network, from 0.
+    count : int
+        Number of networks.
+    """
+
+    def __init__(self, whole: TrainingProgress, number: int, count: int) -> None:
+        self.whole = whole
+        self.number = number
+        self.count = count
+
+    def start(self, done: int, epochs: int) -> None:
+        self.earlier_epochs = self.number * epochs
+        self.whole.start(self.earlier_epochs + done, self.count * epochs)
+
+    def batch(self, done: int, batches: int) -> None:
+        self.whole.batch(done, batches)
+
+    def epoch(self, record: Epoch) -> None:
+        self.whole.epoch(replace(record, epoch=self.earlier_epochs + record.epoch))

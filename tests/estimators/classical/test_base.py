@@ -52,8 +52,8 @@ class Thresholding(ClassicalEstimator):
     learns = InstanceMeanState
     multi_class = False
 
-    def __init__(self, standardize=True, calibration=True, random_state=0):
-        self.standardize = standardize
+    def __init__(self, scaling="standard", calibration=True, random_state=0):
+        self.scaling = scaling
         self.calibration = calibration
         self.random_state = random_state
 
@@ -127,7 +127,7 @@ def test_fit_scales_rows_by_the_training_bags():
     np.testing.assert_allclose(model.rows_[0].std(axis=0), 1)
     shifted = BAGS.map(lambda rows: rows + 1000)
     assert (model.decision_function(shifted) > model.decision_function(BAGS) + 50).all()
-    unscaled = Thresholding(standardize=False, calibration=False).fit(BAGS, LABELS)
+    unscaled = Thresholding(scaling="none", calibration=False).fit(BAGS, LABELS)
     np.testing.assert_allclose(unscaled.rows_[0], BAGS.instances)
 
 
@@ -196,8 +196,8 @@ def test_fit_rejects_three_classes_and_states_the_reason():
 def test_fit_rejects_invalid_parameters_by_name():
     with pytest.raises(InputError, match="calibration is 1"):
         Thresholding(calibration=1).fit(BAGS, LABELS)
-    with pytest.raises(InputError, match="standardize is 'no'"):
-        Thresholding(standardize="no").fit(BAGS, LABELS)
+    with pytest.raises(InputError, match="scaling 'no' is unknown"):
+        Thresholding(scaling="no").fit(BAGS, LABELS)
 
 
 def test_predict_rejects_zero_bags():

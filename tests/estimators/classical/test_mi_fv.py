@@ -76,7 +76,7 @@ def test_codes_are_finite_far_from_every_gaussian():
 @pytest.mark.parametrize("n_components", [1, 3])
 def test_decision_function_equals_its_definition(n_components):
     bags = Bags.concatenate([BAGS] * 3)
-    model = MiFV(n_components, energy=0.9, standardize=False, calibration=False, random_state=1).fit(
+    model = MiFV(n_components, energy=0.9, scaling="none", calibration=False, random_state=1).fit(
         bags, [0, 1, 0, 1] * 3
     )
     book, machine = model.learned_.book, model.learned_.machine

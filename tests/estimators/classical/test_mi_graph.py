@@ -78,7 +78,7 @@ def test_count_neighbours_does_not_depend_on_the_chunk_size(pairs):
 
 
 def test_mi_graph_has_the_scores_of_the_machine_on_the_graph_kernel():
-    model = MiGraph(gamma=0.2, C=3, standardize=False, calibration=False).fit(BAGS, LABELS)
+    model = MiGraph(gamma=0.2, C=3, scaling="none", calibration=False).fit(BAGS, LABELS)
     new_bags = Bags.from_list([GENERATOR.normal(size=(size, 3)) for size in (2, 5, 1)])
     machine = SVC(kernel="precomputed", C=3, tol=FINE).fit(compute_graph_kernels(BAGS, BAGS, 0.2), LABELS)
     expected = machine.decision_function(compute_graph_kernels(new_bags, BAGS, 0.2))
@@ -88,7 +88,7 @@ def test_mi_graph_has_the_scores_of_the_machine_on_the_graph_kernel():
 def test_mi_graph_equals_a_gaussian_svm_for_bags_of_one_instance():
     rows, labels = GENERATOR.normal(size=(60, 4)), np.arange(60) % 2
     rows[labels == 1] += 1
-    model = MiGraph(C=2, standardize=False, calibration=False).fit(rows, labels)
+    model = MiGraph(C=2, scaling="none", calibration=False).fit(rows, labels)
     machine = SVC(kernel="rbf", gamma="scale", C=2, tol=FINE).fit(rows, labels)
     new_bags = GENERATOR.normal(size=(20, 4))
     np.testing.assert_allclose(

@@ -56,7 +56,7 @@ def test_kernel_does_not_change_if_all_instances_of_a_bag_are_repeated():
 
 @pytest.mark.parametrize("power", [1, 3, 0.5])
 def test_mi_kernel_has_the_scores_of_the_machine_on_the_set_kernel(power):
-    model = MIKernel(gamma=0.2, power=power, C=3, standardize=False, calibration=False).fit(BAGS, LABELS)
+    model = MIKernel(gamma=0.2, power=power, C=3, scaling="none", calibration=False).fit(BAGS, LABELS)
     new_rows = Bags.from_list([GENERATOR.normal(size=(size, 3)) for size in (2, 5, 1)])
     machine = SVC(kernel="precomputed", C=3, tol=FINE).fit(compute_normalised_kernels(BAGS, BAGS, 0.2, power), LABELS)
     expected = machine.decision_function(compute_normalised_kernels(new_rows, BAGS, 0.2, power))
@@ -66,7 +66,7 @@ def test_mi_kernel_has_the_scores_of_the_machine_on_the_set_kernel(power):
 def test_mi_kernel_equals_a_gaussian_svm_for_bags_of_one_instance():
     rows, labels = GENERATOR.normal(size=(60, 4)), np.arange(60) % 2
     rows[labels == 1] += 1
-    model = MIKernel(C=2, standardize=False, calibration=False).fit(rows, labels)
+    model = MIKernel(C=2, scaling="none", calibration=False).fit(rows, labels)
     machine = SVC(kernel="rbf", gamma="scale", C=2, tol=FINE).fit(rows, labels)
     new_rows = GENERATOR.normal(size=(20, 4))
     np.testing.assert_allclose(

@@ -9,7 +9,7 @@ from bagwise.bags.bags import Bags
 from bagwise.estimators.classical.mi_svm import MISVM, InstanceLabels, MiSVM
 from bagwise.targets.classes import ClassTarget
 
-PLAIN = {"calibration": False, "standardize": False, "random_state": 0}
+PLAIN = {"calibration": False, "scaling": "none", "random_state": 0}
 KERNELS = {"linear": linear_kernel, "rbf": lambda rows, others=None: rbf_kernel(rows, others, gamma=0.3)}
 CASES = [
     (0, "linear"),

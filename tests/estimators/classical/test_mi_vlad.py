@@ -27,7 +27,7 @@ def compute_vector(bag, centers):
 def test_decision_function_equals_its_definition(n_centers):
     labels = [0, 1, 0, 1] * 3
     bags = Bags.concatenate([BAGS] * 3)
-    model = MiVLAD(n_centers=n_centers, standardize=False, calibration=False, random_state=1).fit(bags, labels)
+    model = MiVLAD(n_centers=n_centers, scaling="none", calibration=False, random_state=1).fit(bags, labels)
     learned = model.learned_
     vectors = np.array([compute_vector(bag, learned.book.centers) for bag in bags])
     expected = vectors @ learned.machine.weights[0] + learned.machine.biases[0]

@@ -49,7 +49,7 @@ def test_compute_box_kernel_has_unit_diagonal_and_is_symmetric_and_positive_semi
 
 
 def test_minimax_kernel_has_the_scores_of_the_machine_on_the_kernel():
-    model = MinimaxKernel(gamma=0.2, power=2, C=3, standardize=False, calibration=False).fit(BAGS, LABELS)
+    model = MinimaxKernel(gamma=0.2, power=2, C=3, scaling="none", calibration=False).fit(BAGS, LABELS)
     new_bags = Bags.from_list([GENERATOR.normal(size=(size, 3)) for size in (2, 5, 1)])
     machine = SVC(kernel="precomputed", C=3, tol=FINE).fit(compute_normalised_kernels(BAGS, BAGS, 0.2, 2), LABELS)
     expected = machine.decision_function(compute_normalised_kernels(new_bags, BAGS, 0.2, 2))
@@ -57,7 +57,7 @@ def test_minimax_kernel_has_the_scores_of_the_machine_on_the_kernel():
 
 
 def test_weigh_returns_the_share_of_the_coordinates_that_each_instance_attains():
-    model = MinimaxKernel(standardize=False, calibration=False).fit(BAGS.map(lambda rows: rows[:, :2]), LABELS)
+    model = MinimaxKernel(scaling="none", calibration=False).fit(BAGS.map(lambda rows: rows[:, :2]), LABELS)
     bag = np.array([[0.0, 5.0], [3.0, 5.0], [1.0, 1.0]])  # minima: rows 0, 2; maxima: row 1, and rows 0 and 1 tied
     np.testing.assert_allclose(model.weigh([bag]), [1.5 / 4, 1.5 / 4, 1 / 4])
     np.testing.assert_allclose(model.weigh([np.ones((4, 2))]), 1 / 4)

@@ -19,7 +19,7 @@ def predict_instances(labels):
 
 
 def fit_naive(labels, pooling):
-    return NaiveClassifier(LogisticRegression(), pooling, standardize=False).fit(BAGS, labels)
+    return NaiveClassifier(LogisticRegression(), pooling, scaling="none").fit(BAGS, labels)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

@@ -22,20 +22,20 @@ def test_pool_bags_concatenates_the_statistics():
 
 
 def test_predict_proba_equals_that_of_the_classifier_on_pooled_rows():
-    model = PooledClassifier(LogisticRegression(), ("min", "mean"), standardize=False).fit(BAGS, LABELS)
+    model = PooledClassifier(LogisticRegression(), ("min", "mean"), scaling="none").fit(BAGS, LABELS)
     rows = np.array([np.concatenate([bag.min(axis=0), bag.mean(axis=0)]) for bag in BAGS])
     expected = LogisticRegression().fit(rows, LABELS).predict_proba(rows)
     np.testing.assert_allclose(model.predict_proba(BAGS), expected, rtol=1e-10)
 
 
 def test_predict_proba_preserves_certain_predictions():
-    model = PooledClassifier(DecisionTreeClassifier(), standardize=False, random_state=0).fit(BAGS, LABELS)
+    model = PooledClassifier(DecisionTreeClassifier(), scaling="none", random_state=0).fit(BAGS, LABELS)
     np.testing.assert_allclose(model.predict_proba(BAGS)[:, 1], LABELS, atol=1e-11)
 
 
 @pytest.mark.parametrize("classifier", [LogisticRegression(), ExtraTreesClassifier(5), GaussianNB()], ids=str)
 def test_weigh_averages_the_shares_over_columns_by_importance(classifier):
-    model = PooledClassifier(classifier, ("max", "mean", "min"), standardize=False, random_state=0).fit(BAGS, LABELS)
+    model = PooledClassifier(classifier, ("max", "mean", "min"), scaling="none", random_state=0).fit(BAGS, LABELS)
     fitted = model.learned_.classifier
     importances = {
         "LogisticRegression": lambda: np.abs(fitted.coef_[0]),
@@ -53,7 +53,7 @@ def test_weigh_averages_the_shares_over_columns_by_importance(classifier):
 
 def test_weigh_splits_ties():
     bags = Bags.from_list([[[1.0], [1.0], [0.0]], [[0.0], [2.0], [1.0]]])
-    model = PooledClassifier(GaussianNB(), ("max",), standardize=False).fit(bags, [0, 1])
+    model = PooledClassifier(GaussianNB(), ("max",), scaling="none").fit(bags, [0, 1])
     np.testing.assert_allclose(model.weigh(bags), [0.5, 0.5, 0.0, 0.0, 1.0, 0.0])
 
 

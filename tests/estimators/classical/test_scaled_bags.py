@@ -20,7 +20,7 @@ BAGS = Bags.from_list([GENERATOR.normal(3 * label, size=(1 + row % 4, 3)) for ro
 @pytest.mark.parametrize("max_values", [1, 12, 1 << 20])
 def test_iterate_scaled_groups_equals_scale_bags(monkeypatch, max_values):
     monkeypatch.setattr(scaled_bags, "VALUES_PER_GROUP", max_values)
-    scaling, bags = fit_scaling(BAGS, True), BAGS[::-1]
+    scaling, bags = fit_scaling(BAGS, "standard"), BAGS[::-1]
     groups = list(iterate_scaled_groups(bags, scaling))
     whole = scale_bags(bags, scaling)
     np.testing.assert_array_equal(np.concatenate([group.instances for group in groups]), whole.instances)

@@ -31,7 +31,7 @@ def test_fit_of_bags_of_one_instance_equals_an_ordinary_support_vector_machine(m
     rows = generator.normal(size=(80, 3))
     labels = (rows[:, 0] + generator.normal(size=80) > 0.7).astype(int)
     machine = SVC(C=2.0, tol=1e-8, **parameters).fit(rows, labels)
-    model = method(C=2.0, calibration=False, standardize=False, random_state=0, **parameters).fit(rows, labels)
+    model = method(C=2.0, calibration=False, scaling="none", random_state=0, **parameters).fit(rows, labels)
     new_rows = generator.normal(size=(50, 3))
     np.testing.assert_allclose(model.decision_function(new_rows), machine.decision_function(new_rows), atol=1e-5)
     assert len(model.objective_) == 1

@@ -53,7 +53,7 @@ def test_load_restores_any_classifier_bit_identically(tmp_path, kind, labels, cl
 
 def test_decision_function_equals_that_of_a_classifier_without_probabilities():
     rows, labels = GENERATOR.normal(size=(50, 3)), np.arange(50) % 2
-    model = PooledClassifier(LinearSVC(dual=False), ["mean"], standardize=False).fit(rows, labels)
+    model = PooledClassifier(LinearSVC(dual=False), ["mean"], scaling="none").fit(rows, labels)
     expected = LinearSVC(dual=False).fit(rows, labels).decision_function(rows)
     np.testing.assert_allclose(model.decision_function(rows), expected, atol=1e-12)
     np.testing.assert_allclose(model.predict_proba(rows)[:, 1], 1 / (1 + np.exp(-expected)), rtol=1e-12)

@@ -101,7 +101,7 @@ def test_save_writes_the_parameters_of_the_members_even_if_they_are_defaults(tmp
     Ensemble(n=1, random_state=0).fit(NEEDLES, WORDS).save(tmp_path / "model")
     (member,) = json.loads((tmp_path / "model" / "model.json").read_text())["learned"]["members"]
     assert member["member"]["estimator"] == "PooledClassifier"
-    assert member["member"]["parameters"]["standardize"] is True
+    assert member["member"]["parameters"]["scaling"] == "clipped"
 
 
 @pytest.mark.parametrize("meta", [lambda each: Ensemble(each, n=2), lambda each: Committee({"a": each, "b": each})])

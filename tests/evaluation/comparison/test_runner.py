@@ -86,10 +86,10 @@ def test_compare_methods_keeps_methods_and_repeats_that_are_not_requested_again(
 @pytest.mark.parametrize(
     "other",
     [
-        plan_folds({"naive": {"standardize": False}}),
+        plan_folds({"naive": {"scaling": "none"}}),
         plan_folds(folds=3),
         plan_folds(seed=1),
-        plan_folds(selection={"naive": {"standardize": [True, False]}}),
+        plan_folds(selection={"naive": {"scaling": ["standard", "none"]}}),
         plan_folds(adjust=["threshold"]),
         plan_folds(ensemble=2),
         plan_folds()._replace(peeking=True),

@@ -24,6 +24,7 @@ from bagwise.estimators.calibration import (
     HeldOutLoss,
     compute_held_out_loss,
     compute_held_out_scores,
+    compute_class_shares,
     fit_calibration,
     make_identity,
     restore_calibration,
@@ -92,8 +93,9 @@ class ClassicalEstimator(ClassPredictor, BagEstimator):
 
     Parameters
     ----------
-    standardize : bool, default=True
-        Standardise each feature (or channel) by the mean and standard deviation of the training instances.
+    scaling : {"clipped", "standard", "none"}, default="clipped"
+        "standard" scales each feature (or channel) to mean 0 and standard deviation 1 in the training instances;
+        "clipped" also clips features to the range of the training instances; "none" leaves them unchanged.
     calibration : bool, default=True
         Whether to calibrate the probabilities: slope and offset of the scores are learned by cross-validation.
     positive : object, default=None
@@ -118,8 +120,9 @@ class ClassicalEstimator(ClassPredictor, BagEstimator):
     learns: ClassVar[type[FittedState]]
     multi_class: ClassVar[bool] = True  # False if the method supports two classes only
 
-    standardize: Any
+    scaling: Any
     calibration: Any
+    class_weight: Any = None  # a constructor parameter of some methods
     learned_: Any
     scaling_: Scaling
     calibration_: Calibration
@@ -155,13 +158,12 @@ class ClassicalEstimator(ClassPredictor, BagEstimator):
                 "supported by networks, PooledClassifier, NaiveClassifier and MajorityClassifier"
             )
         bags, targets = self._check_training_input(X, y)
-        for name in ("calibration", "standardize"):
-            check_bool(name, getattr(self, name))
+        check_bool("calibration", self.calibration)
         check_instances_fit(bags, type(self).__name__)
-        self.scaling_ = fit_scaling(bags, self.standardize)
+        self.scaling_ = fit_scaling(bags, self.scaling)
         numbers = self.target_.likelihood.order_targets(targets)
         self.learned_ = self._learn(scale_bags(bags, self.scaling_), numbers, self.seed_)
-        self._calibrate(bags, numbers)
+        self._calibrate(bags, numbers, self.target_.weigh_bags(targets, self.class_weight, targets))
         return self
 
     def predict_outputs(self, X: BagsLike) -> np.ndarray:
@@ -213,23 +215,23 @@ class ClassicalEstimator(ClassPredictor, BagEstimator):
         groups = iterate_scaled_groups(self._check_bags(X), self.scaling_)
         return self.calibration_.apply(np.concatenate([self.learned_.scores(group) for group in groups]))
 
-    def _calibrate(self, bags: Bags, targets: np.ndarray) -> None:
+    def _calibrate(self, bags: Bags, targets: np.ndarray, weights: np.ndarray) -> None:
         """Fit slope and offset to the scores of held-out bags; warn if the class shares are better than the method."""
 
         def score_held_out(training: np.ndarray, held_out: np.ndarray) -> np.ndarray:
-            scaling = fit_scaling(bags[training], self.standardize)
+            scaling = fit_scaling(bags[training], self.scaling)
             learned = self._learn(scale_bags(bags[training], scaling), targets[training], self.seed_)
             return learned.scores(scale_bags(bags[held_out], scaling))
 
-        likelihood, shares = self.target_.likelihood.ordered, np.bincount(targets) / len(targets)
+        likelihood, shares = self.target_.likelihood.ordered, compute_class_shares(targets, weights)
         self.calibration_, self.held_out_loss_ = make_identity(likelihood.n_scores), None
         if not self.calibration:
             return
         held_out = compute_held_out_scores(score_held_out, targets, bags.groups, CALIBRATION_FOLDS, self.seed_)
         if len(held_out.rows):
-            numbers = targets[held_out.rows]
-            self.calibration_ = fit_calibration(likelihood, held_out.scores, numbers, shares)
-            self.held_out_loss_ = compute_held_out_loss(likelihood, held_out, numbers, shares)
+            known = targets[held_out.rows], shares, weights[held_out.rows]
+            self.calibration_ = fit_calibration(likelihood, held_out.scores, *known)
+            self.held_out_loss_ = compute_held_out_loss(likelihood, held_out, *known)
             warn_if_majority_wins(type(self).__name__, self.held_out_loss_, stacklevel=3)
 
     def _content(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
@@ -252,12 +254,12 @@ def normalize_weights(weights: np.ndarray, bags: Bags) -> np.ndarray:
 
 def scaling_to_tensors(scaling: Scaling) -> dict[str, Tensor]:
     """Return the fields of a scaling as tensors by name."""
-    return {name: torch.from_numpy(value) for name, value in scaling._asdict().items()}
+    return {name: torch.from_numpy(value) for name, value in scaling._asdict().items() if value is not None}
 
 
 def scaling_from_tensors(tensors: dict[str, Tensor]) -> Scaling:
     """Invert ``scaling_to_tensors``."""
-    return Scaling(tensors["center"].numpy(), tensors["scale"].numpy())
+    return Scaling(**{name: tensors[name].numpy() for name in Scaling._fields if name in tensors})
 
 
 def state_to_arrays(state: Any, prefix: str = "") -> dict[str, Tensor]:

@@ -103,8 +103,9 @@ class EMDD(ClassicalEstimator):
         A search ends when the relative decrease of the loss in an iteration is less than this.
     initial_distance : float, default=1.0
         Mean distance of the training instances from their mean under the initial scales.
-    standardize : bool, default=True
-        Standardise each feature (or channel) by the mean and standard deviation of the training instances.
+    scaling : {"clipped", "standard", "none"}, default="clipped"
+        "standard" scales each feature (or channel) to mean 0 and standard deviation 1 in the training instances;
+        "clipped" also clips features to the range of the training instances; "none" leaves them unchanged.
     calibration : bool, default=True
         Whether to calibrate the probabilities: slope and offset of the scores are learned by cross-validation.
     positive : object, default=None
@@ -137,7 +138,7 @@ class EMDD(ClassicalEstimator):
         max_iterations: int = 20,
         tolerance: float = 1e-4,
         initial_distance: float = 1.0,
-        standardize: bool = True,
+        scaling: Literal["clipped", "standard", "none"] = "clipped",
         calibration: bool = True,
         positive: Any = None,
         random_state: RandomState = None,
@@ -148,7 +149,7 @@ class EMDD(ClassicalEstimator):
         self.max_iterations = max_iterations
         self.tolerance = tolerance
         self.initial_distance = initial_distance
-        self.standardize = standardize
+        self.scaling = scaling
         self.calibration = calibration
         self.positive = positive
         self.random_state = random_state

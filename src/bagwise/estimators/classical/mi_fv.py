@@ -2,7 +2,7 @@
 
 import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy.special import softmax
@@ -92,8 +92,9 @@ class MiFV(VectorEmbedder, ClassicalEstimator):
         Share of the variance that the principal axes explain, above 0 and at most 1.
     C : float, default=1.0
         Penalty of misclassified bags in the linear support vector machine.
-    standardize : bool, default=True
-        Standardise each feature (or channel) by the mean and standard deviation of the training instances.
+    scaling : {"clipped", "standard", "none"}, default="clipped"
+        "standard" scales each feature (or channel) to mean 0 and standard deviation 1 in the training instances;
+        "clipped" also clips features to the range of the training instances; "none" leaves them unchanged.
     calibration : bool, default=True
         Whether to calibrate the probabilities: slope and offset of the scores are learned by cross-validation.
     positive : object, default=None
@@ -122,7 +123,7 @@ class MiFV(VectorEmbedder, ClassicalEstimator):
         n_components: int = 1,
         energy: float = 0.9,
         C: float = 1.0,
-        standardize: bool = True,
+        scaling: Literal["clipped", "standard", "none"] = "clipped",
         calibration: bool = True,
         positive: Any = None,
         random_state: RandomState = None,
@@ -130,7 +131,7 @@ class MiFV(VectorEmbedder, ClassicalEstimator):
         self.n_components = n_components
         self.energy = energy
         self.C = C
-        self.standardize = standardize
+        self.scaling = scaling
         self.calibration = calibration
         self.positive = positive
         self.random_state = random_state

@@ -1,6 +1,6 @@
 """mi-Graph (Zhou, Sun & Li 2009): a support vector machine whose kernel groups similar instances of a bag."""
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -60,8 +60,9 @@ class MiGraph(ClassicalEstimator):
         γ of the kernel between instances; "scale" means 1 / (number of features · their variance).
     C : float, default=10.0
         Penalty of misclassified bags; a large value fits the training bags more closely.
-    standardize : bool, default=True
-        Standardise each feature (or channel) by the mean and standard deviation of the training instances.
+    scaling : {"clipped", "standard", "none"}, default="clipped"
+        "standard" scales each feature (or channel) to mean 0 and standard deviation 1 in the training instances;
+        "clipped" also clips features to the range of the training instances; "none" leaves them unchanged.
     calibration : bool, default=True
         Whether to calibrate the probabilities: slope and offset of the scores are learned by cross-validation.
     positive : object, default=None
@@ -89,14 +90,14 @@ class MiGraph(ClassicalEstimator):
         self,
         gamma: Gamma = "scale",
         C: float = 10.0,
-        standardize: bool = True,
+        scaling: Literal["clipped", "standard", "none"] = "clipped",
         calibration: bool = True,
         positive: Any = None,
         random_state: RandomState = None,
     ) -> None:
         self.gamma = gamma
         self.C = C
-        self.standardize = standardize
+        self.scaling = scaling
         self.calibration = calibration
         self.positive = positive
         self.random_state = random_state

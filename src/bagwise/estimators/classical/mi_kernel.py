@@ -1,6 +1,6 @@
 """MI-Kernel (Gärtner, Flach, Kowalczyk & Smola 2002): a support vector machine whose kernel compares bags as sets."""
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -39,8 +39,9 @@ class MIKernel(ClassicalEstimator):
         Power p of the kernel between instances, above 0.
     C : float, default=10.0
         Penalty of misclassified bags; a large value fits the training bags more closely.
-    standardize : bool, default=True
-        Standardise each feature (or channel) by the mean and standard deviation of the training instances.
+    scaling : {"clipped", "standard", "none"}, default="clipped"
+        "standard" scales each feature (or channel) to mean 0 and standard deviation 1 in the training instances;
+        "clipped" also clips features to the range of the training instances; "none" leaves them unchanged.
     calibration : bool, default=True
         Whether to calibrate the probabilities: slope and offset of the scores are learned by cross-validation.
     positive : object, default=None
@@ -69,7 +70,7 @@ class MIKernel(ClassicalEstimator):
         gamma: Gamma = "scale",
         power: float = 1,
         C: float = 10.0,
-        standardize: bool = True,
+        scaling: Literal["clipped", "standard", "none"] = "clipped",
         calibration: bool = True,
         positive: Any = None,
         random_state: RandomState = None,
@@ -77,7 +78,7 @@ class MIKernel(ClassicalEstimator):
         self.gamma = gamma
         self.power = power
         self.C = C
-        self.standardize = standardize
+        self.scaling = scaling
         self.calibration = calibration
         self.positive = positive
         self.random_state = random_state

@@ -64,8 +64,9 @@ class MiSVM(ClassicalEstimator):
         negative bags. None means a factor of one.
     max_iterations : int, default=100
         Maximum number of fits of a hyperplane.
-    standardize : bool, default=True
-        Standardise each feature (or channel) by the mean and standard deviation of the training instances.
+    scaling : {"clipped", "standard", "none"}, default="clipped"
+        "standard" scales each feature (or channel) to mean 0 and standard deviation 1 in the training instances;
+        "clipped" also clips features to the range of the training instances; "none" leaves them unchanged.
     calibration : bool, default=True
         Whether to calibrate the probabilities: slope and offset of the scores are learned by cross-validation.
     positive : object, default=None
@@ -100,7 +101,7 @@ class MiSVM(ClassicalEstimator):
         components: int | None = None,
         class_weight: ClassWeight = None,
         max_iterations: int = 100,
-        standardize: bool = True,
+        scaling: Literal["clipped", "standard", "none"] = "clipped",
         calibration: bool = True,
         positive: Any = None,
         random_state: RandomState = None,
@@ -111,7 +112,7 @@ class MiSVM(ClassicalEstimator):
         self.components = components
         self.class_weight = class_weight
         self.max_iterations = max_iterations
-        self.standardize = standardize
+        self.scaling = scaling
         self.calibration = calibration
         self.positive = positive
         self.random_state = random_state
@@ -187,8 +188,9 @@ class MISVM(ClassicalEstimator):
         negative bags. None means a factor of one.
     max_iterations : int, default=100
         Maximum number of fits of a hyperplane.
-    standardize : bool, default=True
-        Standardise each feature (or channel) by the mean and standard deviation of the training instances.
+    scaling : {"clipped", "standard", "none"}, default="clipped"
+        "standard" scales each feature (or channel) to mean 0 and standard deviation 1 in the training instances;
+        "clipped" also clips features to the range of the training instances; "none" leaves them unchanged.
     calibration : bool, default=True
         Whether to calibrate the probabilities: slope and offset of the scores are learned by cross-validation.
     positive : object, default=None
@@ -223,7 +225,7 @@ class MISVM(ClassicalEstimator):
         components: int | None = None,
         class_weight: ClassWeight = None,
         max_iterations: int = 100,
-        standardize: bool = True,
+        scaling: Literal["clipped", "standard", "none"] = "clipped",
         calibration: bool = True,
         positive: Any = None,
         random_state: RandomState = None,
@@ -234,7 +236,7 @@ class MISVM(ClassicalEstimator):
         self.components = components
         self.class_weight = class_weight
         self.max_iterations = max_iterations
-        self.standardize = standardize
+        self.scaling = scaling
         self.calibration = calibration
         self.positive = positive
         self.random_state = random_state

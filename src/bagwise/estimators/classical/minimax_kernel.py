@@ -1,7 +1,7 @@
 """The minimax kernel (Gärtner, Flach, Kowalczyk & Smola 2002): bags compared by their bounding boxes."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -70,8 +70,9 @@ class MinimaxKernel(ClassicalEstimator):
         Degree p of the polynomial kernel, at least 1.
     C : float, default=10.0
         Penalty of misclassified bags; a large value fits the training bags more closely.
-    standardize : bool, default=True
-        Standardise each feature (or channel) by the mean and standard deviation of the training instances.
+    scaling : {"clipped", "standard", "none"}, default="clipped"
+        "standard" scales each feature (or channel) to mean 0 and standard deviation 1 in the training instances;
+        "clipped" also clips features to the range of the training instances; "none" leaves them unchanged.
     calibration : bool, default=True
         Whether to calibrate the probabilities: slope and offset of the scores are learned by cross-validation.
     positive : object, default=None
@@ -100,7 +101,7 @@ class MinimaxKernel(ClassicalEstimator):
         gamma: Gamma = "scale",
         power: int = 2,
         C: float = 10.0,
-        standardize: bool = True,
+        scaling: Literal["clipped", "standard", "none"] = "clipped",
         calibration: bool = True,
         positive: Any = None,
         random_state: RandomState = None,
@@ -108,7 +109,7 @@ class MinimaxKernel(ClassicalEstimator):
         self.gamma = gamma
         self.power = power
         self.C = C
-        self.standardize = standardize
+        self.scaling = scaling
         self.calibration = calibration
         self.positive = positive
         self.random_state = random_state

@@ -61,8 +61,9 @@ class NaiveClassifier(WrappingEstimator):
         A scikit-learn classifier; None means ``ExtraTreesClassifier()``.
     pooling : {"mean", "max"}, default="mean"
         Whether to average the instance probabilities, or to take the maximum of the instance scores.
-    standardize : bool, default=True
-        Standardise each feature (or channel) by the mean and standard deviation of the training instances.
+    scaling : {"clipped", "standard", "none"}, default="clipped"
+        "standard" scales each feature (or channel) to mean 0 and standard deviation 1 in the training instances;
+        "clipped" also clips features to the range of the training instances; "none" leaves them unchanged.
     positive : object, default=None
         The positive one of two classes; None means the last class, or the obvious one of a common pair.
     random_state : int, RandomState or None, default=None
@@ -88,13 +89,13 @@ class NaiveClassifier(WrappingEstimator):
         self,
         estimator: ClassifierMixin | None = None,
         pooling: Literal["mean", "max"] = "mean",
-        standardize: bool = True,
+        scaling: Literal["clipped", "standard", "none"] = "clipped",
         positive: Any = None,
         random_state: RandomState = None,
     ) -> None:
         self.estimator = estimator
         self.pooling = pooling
-        self.standardize = standardize
+        self.scaling = scaling
         self.positive = positive
         self.random_state = random_state
 

@@ -75,8 +75,9 @@ class PooledClassifier(BagEmbedder, WrappingEstimator):
         A scikit-learn classifier; None means ``ExtraTreesClassifier()`` (Geurts et al. 2006).
     statistics : sequence of {"mean", "min", "max"}, default=("mean", "min", "max")
         The statistics that represent a bag.
-    standardize : bool, default=True
-        Standardise each feature (or channel) by the mean and standard deviation of the training instances.
+    scaling : {"clipped", "standard", "none"}, default="clipped"
+        "standard" scales each feature (or channel) to mean 0 and standard deviation 1 in the training instances;
+        "clipped" also clips features to the range of the training instances; "none" leaves them unchanged.
     positive : object, default=None
         The positive one of two classes; None means the last class, or the obvious one of a common pair.
     random_state : int, RandomState or None, default=None
@@ -101,13 +102,13 @@ class PooledClassifier(BagEmbedder, WrappingEstimator):
         self,
         estimator: ClassifierMixin | None = None,
         statistics: Sequence[Literal["mean", "min", "max"]] = ("mean", "min", "max"),
-        standardize: bool = True,
+        scaling: Literal["clipped", "standard", "none"] = "clipped",
         positive: Any = None,
         random_state: RandomState = None,
     ) -> None:
         self.estimator = estimator
         self.statistics = statistics
-        self.standardize = standardize
+        self.scaling = scaling
         self.positive = positive
         self.random_state = random_state
 

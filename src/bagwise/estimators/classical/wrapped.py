@@ -15,7 +15,7 @@ from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.utils.validation import has_fit_parameter
 from torch import Tensor
 
-from bagwise.arguments import check_bool, describe_value
+from bagwise.arguments import describe_value
 from bagwise.bags import Bags
 from bagwise.errors import InputError
 from bagwise.estimators.base import BagEstimator
@@ -61,8 +61,9 @@ class WrappingEstimator(ClassPredictor, BagEstimator):
     ----------
     estimator : classifier or None, default=None
         A scikit-learn classifier; None means ``ExtraTreesClassifier()``.
-    standardize : bool, default=True
-        Standardise each feature (or channel) by the mean and standard deviation of the training instances.
+    scaling : {"clipped", "standard", "none"}, default="clipped"
+        "standard" scales each feature (or channel) to mean 0 and standard deviation 1 in the training instances;
+        "clipped" also clips features to the range of the training instances; "none" leaves them unchanged.
     positive : object, default=None
         The positive one of two classes; None means the last class, or the obvious one of a common pair.
     random_state : int, RandomState or None, default=None
@@ -79,7 +80,7 @@ class WrappingEstimator(ClassPredictor, BagEstimator):
 
     target = "classes"
     estimator: Any
-    standardize: Any
+    scaling: Any
     learned_: Any
     scaling_: Scaling
 
@@ -112,8 +113,7 @@ class WrappingEstimator(ClassPredictor, BagEstimator):
             The estimator itself.
         """
         bags, targets = self._check_training_input(X, y)
-        check_bool("standardize", self.standardize)
-        self.scaling_ = fit_scaling(bags, self.standardize)
+        self.scaling_ = fit_scaling(bags, self.scaling)
         numbers = self.target_.likelihood.order_targets(targets)
         self.learned_ = self._learn(bags, numbers, self.seed_, check_sample_weight(sample_weight, len(bags)))
         return self

@@ -13,6 +13,7 @@ from bagwise.estimators.base import BagEstimator, BagPredictions, RandomState
 from bagwise.estimators.calibration import (
     Calibration,
     check_calibration,
+    compute_class_shares,
     fit_calibration,
     make_identity,
     restore_calibration,
@@ -134,8 +135,9 @@ class Adjusted(DelegatingEstimator):
         likelihood = self.target_.likelihood
         self.calibration_, self.threshold_ = make_identity(likelihood.n_scores), DEFAULT_THRESHOLD
         if self.calibration:
-            shares = np.bincount(targets) / len(targets)
-            self.calibration_ = fit_calibration(likelihood, likelihood.link(outputs), targets[held_out], shares)
+            scores, equal = likelihood.link(outputs), np.ones(len(targets))
+            shares = compute_class_shares(targets, equal)
+            self.calibration_ = fit_calibration(likelihood, scores, targets[held_out], shares, equal[held_out])
         if self.threshold:
             self.threshold_ = learn_threshold(self.target_, self._calibrate_outputs(outputs), targets[held_out])
 

@@ -20,7 +20,7 @@ from bagwise.estimators.meta.voting import Voting
 from bagwise.estimators.validation import BagsLike
 from bagwise.training import use_one_thread
 
-SCALINGS = {"standardize": [True, False]}
+SCALINGS = {"scaling": ["standard", "none"]}
 NETWORK: dict[str, Any] = {  # for the classical data sets: the most frequent values in the paper's appendix
     "attention_width": 64,
     "epochs": 100,
@@ -29,6 +29,10 @@ NETWORK: dict[str, Any] = {  # for the classical data sets: the most frequent va
     "weight_decay": 0.005,
     "momentum": 0.9,
     "dropout": 0.5,
+    "scaling": "standard",
+    "validation": None,
+    "patience": None,
+    "calibration": False,
 }
 
 
@@ -101,6 +105,6 @@ def make_default_members() -> dict[str, BagEstimator]:
     return {
         "minimax kernel": Selected(MinimaxKernel(), SCALINGS),
         "mi-Graph": Selected(MiGraph(), SCALINGS),
-        "miFV": MiFV(),
+        "miFV": MiFV(scaling="standard"),
         "gated attention": BagClassifier(pooling="gated attention", **NETWORK),
     }

@@ -9,8 +9,8 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 from torch import Tensor
 
-from bagwise.arguments import check_whole_number, describe_value, suggest_name
-from bagwise.bags import Bags, make_stratified_folds
+from bagwise.arguments import describe_value, suggest_name
+from bagwise.bags import Bags, Folds, make_inner_folds
 from bagwise.errors import InputError
 from bagwise.estimators.base import BagEstimator, RandomState
 from bagwise.estimators.meta.base import DelegatingEstimator
@@ -18,8 +18,6 @@ from bagwise.estimators.serialization import from_plain, to_plain
 from bagwise.estimators.validation import BagsLike
 from bagwise.nn import Purpose, random_integer
 from bagwise.targets import clip_log
-
-Folds = list[tuple[np.ndarray, np.ndarray]]  # per fold: indices of the training bags and of the held-out bags
 
 
 class Selected(DelegatingEstimator):
@@ -154,28 +152,3 @@ class Selected(DelegatingEstimator):
 
     def _copy_estimator(self, **parameters: Any) -> Any:
         return super()._copy_estimator(**{**self.best_, **parameters})
-
-
-def make_inner_folds(strata: np.ndarray, groups: np.ndarray | None, folds: Any, seed: int) -> Folds:
-    """Return stratified folds whose training bags include every stratum (for classes, every class).
-
-    There are fewer folds than requested if a class has fewer bags, or if there are fewer groups. Folds whose training
-    bags lack a class are omitted.
-    """
-    n_folds = _limit_folds(strata, groups, check_whole_number("folds", folds, minimum=2))
-    candidates = make_stratified_folds(strata, groups, n_folds, seed)
-    complete = [
-        (training, held_out) for training, held_out in candidates if len(np.setdiff1d(strata, strata[training])) == 0
-    ]
-    if not complete:
-        raise InputError("in every fold, the training bags lack a class; add bags, or use more groups")
-    return complete
-
-
-def _limit_folds(strata: np.ndarray, groups: np.ndarray | None, requested: int) -> int:
-    rarest = int(np.unique(strata, return_counts=True)[1].min())
-    n_groups = len(strata) if groups is None else len(np.unique(groups))
-    if min(rarest, n_groups) < 2:
-        reason = "a class has only one training bag" if rarest < 2 else "all training bags belong to one group"
-        raise InputError(f"{reason}, so no bags can be held out for the selection; add bags or groups")
-    return min(requested, rarest, n_groups)

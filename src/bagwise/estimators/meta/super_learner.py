@@ -8,7 +8,7 @@ import torch
 from sklearn.base import clone
 from torch import Tensor
 
-from bagwise.bags import Bags
+from bagwise.bags import Bags, Folds, make_inner_folds
 from bagwise.errors import InputError
 from bagwise.estimators.bag_classifier import BagClassifier
 from bagwise.estimators.base import BagEstimator, RandomState
@@ -18,7 +18,7 @@ from bagwise.estimators.classical.naive import NaiveClassifier
 from bagwise.estimators.classical.pooled import PooledClassifier
 from bagwise.estimators.meta.base import check_estimators, get_named_estimators
 from bagwise.estimators.meta.committee import NETWORK, SCALINGS, make_default_members
-from bagwise.estimators.meta.selected import Folds, Selected, make_inner_folds
+from bagwise.estimators.meta.selected import Selected
 from bagwise.estimators.meta.voting import Voting
 from bagwise.estimators.validation import BagsLike
 from bagwise.nn import Purpose, random_integer
@@ -158,10 +158,10 @@ def make_default_library() -> dict[str, BagEstimator]:
     return {
         **make_default_members(),
         "MI-Kernel": Selected(MIKernel(), SCALINGS),
-        "miVLAD": MiVLAD(),
+        "miVLAD": MiVLAD(scaling="standard"),
         "attention": BagClassifier(pooling="attention", **NETWORK),
-        "extra trees": PooledClassifier(),
-        "naive": NaiveClassifier(),
+        "extra trees": PooledClassifier(scaling="standard"),
+        "naive": NaiveClassifier(scaling="standard"),
     }
 
 

@@ -67,6 +67,7 @@ def choose_engine(
     task: TrainingTask,
     settings: TrainingSettings,
     device: torch.device,
+    n_models: int = 1,
 ) -> EngineChoice:
     """Choose the engine of a run.
 
@@ -88,6 +89,8 @@ def choose_engine(
         Settings of the run.
     device : torch.device
         Device on which the model is trained.
+    n_models : int, default=1
+        Number of such models that are trained, over which the compilation pays off.
 
     Returns
     -------
@@ -108,7 +111,7 @@ def choose_engine(
     obstacle = _find_obstacle(model, likelihood, task, settings, device)
     if name == "fused" and obstacle:
         raise InputError(f"engine 'fused' cannot train this model: {obstacle}; use engine='auto' or engine='torch'")
-    reason = obstacle or (_find_slowdown(model, task, settings) if name == "auto" else "")
+    reason = obstacle or (_find_slowdown(model, task, settings, n_models) if name == "auto" else "")
     if reason:
         return EngineChoice("torch", TorchEngine, remark=reason)
     return EngineChoice("fused", _build_fused, remark=COMPILATION_NOTE)
@@ -155,11 +158,11 @@ def _find_obstacle(
     return "" if importlib.util.find_spec("numba") else f"Numba is not installed ({INSTALL_COMMAND})"
 
 
-def _find_slowdown(model: nn.Module, task: TrainingTask, settings: TrainingSettings) -> str:
+def _find_slowdown(model: nn.Module, task: TrainingTask, settings: TrainingSettings, n_models: int) -> str:
     """Return why the torch engine is expected to be faster, or an empty string."""
     n_batches = math.ceil(len(task.bags) / settings.batch_size)
     has_convolutions = any(isinstance(part, nn.Conv2d) for part in model.modules())
-    if settings.epochs * n_batches < (MIN_STEPS_WITH_IMAGES if has_convolutions else MIN_STEPS):
+    if settings.epochs * n_batches * n_models < (MIN_STEPS_WITH_IMAGES if has_convolutions else MIN_STEPS):
         return "few steps"
     too_large = not has_convolutions and task.bags.n_instances / n_batches > MAX_BATCH_ROWS
     return "large batches" if too_large else ""

@@ -50,7 +50,7 @@ def make_parts(preprocessing=None, convolutions=()):
 def test_prepared_batches_match_the_preprocessing_of_the_model_bit_by_bit(shape, dtype, monkeypatch):
     monkeypatch.setattr(batch_sources, "PREPARED_ROWS", 3)
     instances = (np.random.default_rng(0).random((10, *shape)) * 200).astype(dtype)
-    preprocessing = Preprocessing(shape, fit_scaling(Bags(instances, np.array([0, len(instances)])), True))
+    preprocessing = Preprocessing(shape, fit_scaling(Bags(instances, np.array([0, len(instances)])), "standard"))
     bags, order = PreparedBatches(make_problem(instances), make_parts(preprocessing)).read(BATCHES, 0)
     assert order.tolist() == [1, 0, 1]
     assert bags.instances.dtype == bags.importance.dtype == np.float32
@@ -65,7 +65,7 @@ def test_prepared_batches_without_preprocessing_contain_the_instances():
 
 def test_prepared_batches_have_channels_last_for_convolutions():
     instances = np.random.default_rng(0).integers(0, 256, (10, 4, 3, 2)).astype(np.uint8)
-    preprocessing = Preprocessing((4, 3, 2), fit_scaling(Bags(instances, np.array([0, len(instances)])), True))
+    preprocessing = Preprocessing((4, 3, 2), fit_scaling(Bags(instances, np.array([0, len(instances)])), "standard"))
     parts = make_parts(preprocessing, convolutions=[nn.Conv2d(2, 3, 2)])
     bags, _ = PreparedBatches(make_problem(instances), parts).read(BATCHES, 0)
     expected = preprocessing(torch.from_numpy(instances)).numpy()
