@@ -10,6 +10,7 @@ from bagwise.estimators.calibration import (
     HeldOutLoss,
     HeldOutScores,
     MajorityWarning,
+    calibrate_held_out,
     compute_class_shares,
     compute_held_out_loss,
     compute_held_out_scores,
@@ -162,7 +163,10 @@ def test_fit_calibration_and_compute_held_out_loss_without_weights_change_and_me
     nothing, shares = np.zeros(20), np.array([0.5, 0.5])
     assert fit_calibration(make_likelihood(2), scores, targets, shares, nothing) == make_identity(1)
     held_out = HeldOutScores(np.arange(20), scores, np.arange(20) % 5)
-    assert compute_held_out_loss(make_likelihood(2), held_out, targets, shares, nothing) is None
+    likelihood = make_likelihood(2)
+    calibrated = calibrate_held_out(likelihood, held_out, targets, shares, nothing)
+    np.testing.assert_array_equal(calibrated, scores)
+    assert compute_held_out_loss(likelihood, calibrated, targets, shares, nothing) is None
 
 
 def test_fit_calibration_keeps_the_ranking():
@@ -178,9 +182,24 @@ def test_compute_held_out_loss_shows_whether_the_scores_beat_the_majority(n_clas
     scores, targets = simulate(n_classes, 600, informative)
     held_out = HeldOutScores(np.arange(600), scores if informative else np.ones_like(scores), np.arange(600) // 200)
     shares = np.bincount(targets) / 600
-    loss = compute_held_out_loss(make_likelihood(n_classes), held_out, targets, shares, np.ones(len(targets)))
+    known = targets, shares, np.ones(len(targets))
+    calibrated = calibrate_held_out(make_likelihood(n_classes), held_out, *known)
+    loss = compute_held_out_loss(make_likelihood(n_classes), calibrated, *known)
     assert loss.beats_majority == informative
     assert loss.majority == pytest.approx(-(shares * np.log(shares)).sum())
+
+
+def test_calibrate_held_out_does_not_use_the_targets_of_the_fold():
+    scores, targets = simulate(2, 60)
+    held_out = HeldOutScores(np.arange(60), scores, np.arange(60) % 3)
+    shares, weights = np.array([0.5, 0.5]), np.ones(60)
+    inside = held_out.folds == 1
+    flipped = np.where(inside, 1 - targets, targets)
+    before, after = (
+        calibrate_held_out(make_likelihood(2), held_out, known, shares, weights) for known in (targets, flipped)
+    )
+    np.testing.assert_array_equal(before[inside], after[inside])
+    assert not np.allclose(before[~inside], after[~inside])
 
 
 def test_warn_if_majority_wins_names_the_method_and_both_losses():

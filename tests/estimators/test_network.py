@@ -18,6 +18,7 @@ from bagwise.errors import InputError
 from bagwise.estimators.bag_classifier import BagClassifier
 from bagwise.estimators.training_tasks import LabelledBags
 from bagwise.io import read_json, write_json, write_manifest
+from bagwise.nn.model_average import list_members
 from bagwise.nn.pooling.attention import Attention
 from bagwise.nn.pooling.base import ProbabilityPooling
 from bagwise.nn.pooling.registry import POOLINGS
@@ -377,3 +378,28 @@ def test_load_accepts_a_model_that_was_saved_before_contexts_existed(tmp_path):
     write_manifest(tmp_path / "model", "bagwise model")
     loaded = BagClassifier.load(tmp_path / "model")
     np.testing.assert_array_equal(loaded.predict_proba(NEEDLES), model.predict_proba(NEEDLES))
+
+
+def test_held_out_outputs_are_those_of_the_network_trained_without_the_bag():
+    model = BagClassifier(**QUICK, validation=4, calibration=False).fit(NEEDLES, NEEDLES.labels)
+    rows, outputs = model.held_out_outputs_
+    assert sorted(rows) == list(range(40))
+    members = [model.predict_proba(NEEDLES)]
+    networks = list_members(model.model_)
+    for network in networks:
+        model.model_ = network
+        members.append(model.predict_proba(NEEDLES))
+    closest = np.abs(np.array(members[1:])[:, rows] - outputs).max(axis=2).argmin(axis=0)
+    np.testing.assert_array_equal(closest, np.repeat(range(4), 10))
+    np.testing.assert_allclose(np.array(members[1:])[closest, rows], outputs, atol=1e-6)
+
+
+def test_held_out_outputs_are_calibrated_on_the_other_folds():
+    model = BagClassifier(**QUICK).fit(NEEDLES, NEEDLES.labels)
+    rows, outputs = model.held_out_outputs_
+    targets = model.target_.encode(NEEDLES.labels[rows], 40)
+    loss = -np.log(outputs[np.arange(40), targets]).mean()
+    assert loss == pytest.approx(model.held_out_loss_.method)
+    assert BagClassifier(**QUICK, validation=None).fit(NEEDLES, NEEDLES.labels).held_out_outputs_ is None
+    given = BagClassifier(**QUICK).fit(NEEDLES[:30], NEEDLES.labels[:30], validation=(NEEDLES[30:], NEEDLES.labels[30:]))
+    assert given.held_out_outputs_ is None

@@ -53,6 +53,21 @@ class HeldOutScores(NamedTuple):
     folds: np.ndarray
 
 
+class HeldOutOutputs(NamedTuple):
+    """Outputs of training bags, each by a copy of the estimator that was fitted without the bag.
+
+    Attributes
+    ----------
+    rows : ndarray of int, of shape (n_held_out,)
+        Indices of the bags among the bags of the fit.
+    outputs : ndarray of shape (n_held_out, n_outputs)
+        Their outputs, each fold calibrated on the others.
+    """
+
+    rows: np.ndarray
+    outputs: np.ndarray
+
+
 class Calibration(NamedTuple):
     """The slope and offsets by which scores become log odds; by default they stay the same.
 
@@ -216,21 +231,28 @@ def fit_calibration(
     return Calibration(slope, found[1:] - slope * center)
 
 
-def compute_held_out_loss(
+def calibrate_held_out(
     likelihood: ClassLikelihood, held_out: HeldOutScores, targets: np.ndarray, shares: np.ndarray, weights: np.ndarray
+) -> np.ndarray:
+    """Calibrate the scores of held-out bags, each fold on the others; shape (n_held_out, n_scores)."""
+    calibrated = np.empty(held_out.scores.shape)
+    for fold in np.unique(held_out.folds):
+        inside = held_out.folds == fold
+        found = fit_calibration(likelihood, held_out.scores[~inside], targets[~inside], shares, weights[~inside])
+        calibrated[inside] = found.apply(held_out.scores[inside])
+    return calibrated
+
+
+def compute_held_out_loss(
+    likelihood: ClassLikelihood, calibrated: np.ndarray, targets: np.ndarray, shares: np.ndarray, weights: np.ndarray
 ) -> HeldOutLoss | None:
-    """Compute the log loss of held-out bags, each fold calibrated on the others, and that of the class shares.
+    """Compute the log loss of held-out bags from their calibrated scores, and that of the class shares.
 
     There is none if no held-out bag has a weight.
     """
     if not weights.any():
         return None
-    log_probabilities = np.empty((len(targets), len(shares)))
-    for fold in np.unique(held_out.folds):
-        inside = held_out.folds == fold
-        found = fit_calibration(likelihood, held_out.scores[~inside], targets[~inside], shares, weights[~inside])
-        calibrated = torch.from_numpy(found.apply(held_out.scores[inside]))
-        log_probabilities[inside] = likelihood.log_probabilities(calibrated).numpy()
+    log_probabilities = likelihood.log_probabilities(torch.from_numpy(calibrated)).numpy()
     return HeldOutLoss(
         method=float(np.average(-log_probabilities[np.arange(len(targets)), targets], weights=weights)),
         majority=float(np.average(-np.log(shares[targets]), weights=weights)),

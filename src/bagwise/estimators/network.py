@@ -19,7 +19,9 @@ from bagwise.estimators.base import BagEstimator, BagPredictions, RandomState
 from bagwise.estimators.calibration import (
     Calibration,
     HeldOutLoss,
+    HeldOutOutputs,
     HeldOutScores,
+    calibrate_held_out,
     compute_held_out_loss,
     compute_class_shares,
     fit_calibration,
@@ -75,11 +77,14 @@ class BagNetwork(BagEmbedder, BagEstimator):
         Log loss of the held-out bags, of the network and of the class shares; None without calibration.
     threshold_ : float
         The learned decision threshold, or 0.5.
+    held_out_outputs_ : HeldOutOutputs or None
+        Outputs of the held-out training bags; None if there are none. They are not saved.
     """
 
     supports_checkpoint = True
     calibration_: Calibration
     held_out_loss_: HeldOutLoss | None
+    held_out_outputs_: HeldOutOutputs | None
     threshold_: float
 
     @property
@@ -308,15 +313,19 @@ class BagNetwork(BagEmbedder, BagEstimator):
         """Learn the requested calibration and threshold from the held-out bags."""
         likelihood = self.target_.likelihood
         self.calibration_, self.threshold_ = make_identity(likelihood.n_scores), DEFAULT_THRESHOLD
-        self.held_out_loss_ = None
+        self.held_out_loss_, self.held_out_outputs_ = None, None
         if held_out is None:
             return
         targets, combined = plan.held_out_targets, held_out._replace(scores=self._calibrate_scores(held_out.scores))
+        held_out_scores = combined.scores
         if self.calibration is True or (self.calibration == AUTO and self.target_.has_calibration):
             shares, weights = compute_class_shares(*plan.known_targets), plan.held_out_weights
             self.calibration_ = fit_calibration(likelihood, combined.scores, targets, shares, weights)
-            self.held_out_loss_ = compute_held_out_loss(likelihood, combined, targets, shares, weights)
+            held_out_scores = calibrate_held_out(likelihood, combined, targets, shares, weights)
+            self.held_out_loss_ = compute_held_out_loss(likelihood, held_out_scores, targets, shares, weights)
             warn_if_majority_wins(type(self).__name__, self.held_out_loss_, stacklevel=3)
+        if plan.held_out_rows is not None:
+            self.held_out_outputs_ = HeldOutOutputs(plan.held_out_rows, self._compute_outputs(held_out_scores))
         if self.threshold:
             outputs = self._compute_outputs(self.calibration_.apply(combined.scores))
             self.threshold_ = learn_threshold(self.target_, outputs, targets)

@@ -43,24 +43,38 @@ MANY_BAGS, EPOCHS_OF_MANY_BAGS = 200, 40  # five networks of so many bags take l
 
 
 class LabelledBags(NamedTuple):
-    """Bags, their encoded targets, and their weights in the loss if they have any."""
+    """Bags, their encoded targets, their weights in the loss, and their indices if they were selected."""
 
     bags: Bags
     targets: np.ndarray
     weights: np.ndarray | None = None
+    rows: np.ndarray | None = None
 
     def select(self, rows: np.ndarray) -> "LabelledBags":
         """Return some of the bags."""
         weights = None if self.weights is None else self.weights[rows]
-        return LabelledBags(self.bags[rows], self.targets[rows], weights)
+        return LabelledBags(self.bags[rows], self.targets[rows], weights, rows)
 
 
 class TrainingPart(NamedTuple):
-    """The training bags, the held-out bags and the seed of one network."""
+    """The training bags, the held-out bags and the seed of one network.
+
+    Attributes
+    ----------
+    training : TrainingTask
+        Training bags.
+    held_out : TrainingTask or None
+        Held-out bags.
+    seed : int
+        Seed of the network.
+    held_out_rows : ndarray of int or None, default=None
+        Indices of the held-out bags among the bags of the fit; None if they are others.
+    """
 
     training: TrainingTask
     held_out: TrainingTask | None
     seed: int
+    held_out_rows: np.ndarray | None = None
 
 
 class TrainingPlan(NamedTuple):
@@ -92,6 +106,12 @@ class TrainingPlan(NamedTuple):
     def held_out_weights(self) -> np.ndarray:
         """Weights of all held-out bags in the loss, in the order of the parts."""
         return np.concatenate([part.held_out.importance for part in self.parts if part.held_out is not None])
+
+    @property
+    def held_out_rows(self) -> np.ndarray | None:
+        """Indices of all held-out bags among the bags of the fit, in the order of the parts; None if there are none."""
+        rows = [part.held_out_rows for part in self.parts if part.held_out_rows is not None]
+        return np.concatenate(rows) if rows else None
 
     @property
     def known_targets(self) -> tuple[np.ndarray, np.ndarray]:
@@ -258,7 +278,9 @@ def make_part(
                 )
         return TrainingTask(part.bags, part.targets, importance)
 
-    return TrainingPart(make_task(training), None if held_out is None else make_task(held_out), seed)
+    if held_out is None:
+        return TrainingPart(make_task(training), None, seed)
+    return TrainingPart(make_task(training), make_task(held_out), seed, held_out.rows)
 
 
 def describe_fit(estimator: Any, plan: TrainingPlan, engine: str) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from bagwise.estimators.base import BagEstimator
 from bagwise.estimators.calibration import (
     Calibration,
     HeldOutLoss,
+    calibrate_held_out,
     compute_held_out_loss,
     compute_held_out_scores,
     compute_class_shares,
@@ -231,7 +232,8 @@ class ClassicalEstimator(ClassPredictor, BagEstimator):
         if len(held_out.rows):
             known = targets[held_out.rows], shares, weights[held_out.rows]
             self.calibration_ = fit_calibration(likelihood, held_out.scores, *known)
-            self.held_out_loss_ = compute_held_out_loss(likelihood, held_out, *known)
+            calibrated = calibrate_held_out(likelihood, held_out, *known)
+            self.held_out_loss_ = compute_held_out_loss(likelihood, calibrated, *known)
             warn_if_majority_wins(type(self).__name__, self.held_out_loss_, stacklevel=3)
 
     def _content(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
