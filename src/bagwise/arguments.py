@@ -14,6 +14,7 @@ from bagwise.errors import InputError
 
 MAX_VALUE_LENGTH = 60  # characters of a value in an error message
 MAX_CHOICES = 30  # names that an error message lists
+SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}  # per unit of a duration
 
 Value = TypeVar("Value")
 
@@ -99,6 +100,44 @@ def check_real_number(
             f"{name} is {describe_value(value)}; it must be a {'number ' + allowed if allowed else 'finite number'}"
         )
     return number
+
+
+def check_duration(name: str, value: Any) -> float:
+    """Check that a value is a duration above zero and return it in seconds.
+
+    Parameters
+    ----------
+    name : str
+        Name of the argument, for the error message.
+    value : object
+        A number of seconds, or a number with a unit: "90s", "10m", "1.5h" or "2d".
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    InputError
+        If the value is no such duration.
+
+    Examples
+    --------
+    >>> check_duration("budget", "10m"), check_duration("budget", 90), check_duration("budget", "1.5 h")
+    (600.0, 90.0, 5400.0)
+    """
+    seconds = _to_float(value)
+    if isinstance(value, str) and (text := value.strip().lower()):
+        number, unit = (text, "s") if text[-1] not in SECONDS else (text[:-1], text[-1])
+        try:
+            seconds = float(number) * SECONDS[unit]
+        except ValueError:
+            seconds = math.nan
+    if not (math.isfinite(seconds) and seconds > 0):
+        raise InputError(
+            f"{name} is {describe_value(value)}; it must be a duration such as 90s, 10m or 2h, or a number of seconds"
+        )
+    return seconds
 
 
 def check_bool(name: str, value: Any) -> bool:

@@ -52,7 +52,7 @@ METHODS: dict[str, Method] = {
     "committee": Method(Committee, {}, "the average of methods of several families"),
     "super learner": Method(
         SuperLearner,
-        {"estimators": make_default_library(), "screen": None, "budget": None},
+        {"estimators": make_default_library(), "screen": None, "budget": None, "folds": 5, "prior": 0.0},
         "van der Laan et al. 2007, over nine of these methods",
     ),
     "auto": Method(

@@ -22,6 +22,7 @@ from bagwise.estimators.base import BagEstimator
 from bagwise.estimators.calibration import (
     Calibration,
     HeldOutLoss,
+    HeldOutOutputs,
     calibrate_held_out,
     compute_held_out_loss,
     compute_held_out_scores,
@@ -115,6 +116,8 @@ class ClassicalEstimator(ClassPredictor, BagEstimator):
     held_out_loss_ : HeldOutLoss or None
         Log loss of the held-out bags, of the method and of the class shares; None without calibration. ``fit`` warns
         (``MajorityWarning``) if the class shares have the lower one.
+    held_out_outputs_ : HeldOutOutputs or None
+        Outputs of the held-out bags; None without calibration. They are not saved.
     """
 
     target = "classes"
@@ -128,6 +131,7 @@ class ClassicalEstimator(ClassPredictor, BagEstimator):
     scaling_: Scaling
     calibration_: Calibration
     held_out_loss_: HeldOutLoss | None
+    held_out_outputs_: HeldOutOutputs | None
 
     @abstractmethod
     def _learn(self, bags: Bags, targets: np.ndarray, seed: int) -> FittedState:
@@ -225,7 +229,8 @@ class ClassicalEstimator(ClassPredictor, BagEstimator):
             return learned.scores(scale_bags(bags[held_out], scaling))
 
         likelihood, shares = self.target_.likelihood.ordered, compute_class_shares(targets, weights)
-        self.calibration_, self.held_out_loss_ = make_identity(likelihood.n_scores), None
+        self.calibration_ = make_identity(likelihood.n_scores)
+        self.held_out_loss_, self.held_out_outputs_ = None, None
         if not self.calibration:
             return
         held_out = compute_held_out_scores(score_held_out, targets, bags.groups, CALIBRATION_FOLDS, self.seed_)
@@ -234,6 +239,8 @@ class ClassicalEstimator(ClassPredictor, BagEstimator):
             self.calibration_ = fit_calibration(likelihood, held_out.scores, *known)
             calibrated = calibrate_held_out(likelihood, held_out, *known)
             self.held_out_loss_ = compute_held_out_loss(likelihood, calibrated, *known)
+            outputs = self.likelihood_.outputs(torch.from_numpy(calibrated)).numpy()
+            self.held_out_outputs_ = HeldOutOutputs(held_out.rows, outputs)
             warn_if_majority_wins(type(self).__name__, self.held_out_loss_, stacklevel=3)
 
     def _content(self) -> tuple[dict[str, Any], dict[str, Tensor]]:

@@ -61,6 +61,15 @@ def learn_common_target(estimators: list[BagEstimator], y: npt.ArrayLike, n_bags
     return first
 
 
+def can_learn(estimator: BagEstimator, y: npt.ArrayLike, n_bags: int) -> bool:
+    """Return whether an estimator can predict labels."""
+    try:
+        estimator.learn_target(y, n_bags)
+    except InputError:
+        return False
+    return True
+
+
 def set_positive(estimator: BagEstimator, positive: Any) -> BagEstimator:
     """Set the positive class of an estimator and of the estimators in it; None changes nothing.
 
