@@ -241,6 +241,15 @@ def read_options(pairs: list[str], flag: str = "--data-option") -> dict[str, Any
     return options
 
 
+def split_names(text: str) -> list[str]:
+    """Split names that are separated by commas.
+
+    >>> split_names("extra-trees, mi-Graph,")
+    ['extra-trees', 'mi-Graph']
+    """
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
 def read_methods(names: str, flags: dict[str, Any], path: Path | None) -> tuple[Parameters, Parameters]:
     """Return the parameters of each method to compare, and the grids of parameters to select.
 
@@ -252,7 +261,7 @@ def read_methods(names: str, flags: dict[str, Any], path: Path | None) -> tuple[
     chosen = (
         list(METHODS)
         if names.strip() == "all"
-        else [resolve_method_name(name) for name in names.split(",") if name.strip()]
+        else [resolve_method_name(name) for name in split_names(names)]
     )
     if not chosen:
         raise InputError("--methods is empty; give names separated by commas, e.g. --methods attention,MI-SVM")

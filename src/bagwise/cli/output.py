@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -93,6 +94,20 @@ class Output:
             ]
             title = f"key instances, mean over {first['n_bags']} bags unless pooled"
             self.print_table(title, rows, ("", *(f"by {source}" for source in sources)))
+
+    def print_screening(self, screening: list[dict[str, Any]], target: "Target") -> None:
+        """Print the methods that were tried, with their weights and their metrics of held-out training bags."""
+        if not screening:
+            return
+        metrics = [target.metrics[name] for name in target.main_metrics]
+        rows = [
+            (row["method"], *(_format_number(row[name]) for name in ("weight", *(metric.name for metric in metrics))))
+            for row in sorted(screening, key=lambda row: -row["weight"])
+        ]
+        header = ("method", "weight", *(metric.title for metric in metrics))
+        self.print_table("screening, on held-out training bags", rows, header)
+        names = ",".join(row["method"] for row in screening)
+        self.print(f"repeat this screening with: --screen {shlex.quote(names)}")
 
     def print_note(self, note: str) -> None:
         """Print a sentence below a table, unless it is empty."""

@@ -9,7 +9,14 @@ import typer
 
 from bagwise.cli.application import app
 from bagwise.cli.interruption import Interruption, handle_interruption, print_resume_hint
-from bagwise.cli.options import DataArgument, DataOption, add_parameters, gather_parameters, read_options
+from bagwise.cli.options import (
+    DataArgument,
+    DataOption,
+    add_parameters,
+    gather_parameters,
+    read_options,
+    split_names,
+)
 from bagwise.cli.output import Json, Output, Quiet
 from bagwise.cli.preflight import check_requirements
 from bagwise.errors import InputError
@@ -54,6 +61,20 @@ def train(
             metavar="NAME=VALUE", help="Parameter of --method, such as C=10; may be repeated. [default: none]"
         ),
     ] = None,
+    screen: Annotated[
+        str | None,
+        typer.Option(
+            help="Methods that --method auto tries, separated by commas, e.g. extra-trees,mi-Graph. "
+            "[default: a list of different kinds]"
+        ),
+    ] = None,
+    budget: Annotated[
+        str | None,
+        typer.Option(
+            help="Duration such as 90s, 10m or 2h: --method auto leaves out the slowest methods until the rest is expected "
+            "to fit. [default: none]"
+        ),
+    ] = None,
     no_baselines: Annotated[
         bool,
         typer.Option(
@@ -84,6 +105,9 @@ def train(
     The folder RUN contains the model, its predictions and its metrics. Held-out bags are stratified by class, and bags
     of one group (patient) stay together.
     """
+    if method is None and (screen is not None or budget is not None):
+        raise InputError(f"--{'screen' if budget is None else 'budget'} needs --method auto; add it")
+    flags |= {"screen": None if screen is None else split_names(screen), "budget": budget}
     parameters, options = gather_parameters(flags, config, method, method_option or [])
     check_requirements(data, test, engine=parameters.get("engine"))
     if preset is not None:
@@ -152,6 +176,7 @@ def _make_launcher(n_processes: int) -> list[str]:
 
 
 def _print_run(output: Output, run: "Run", report: Path) -> None:
+    output.print_screening(run.screening, run.target)
     output.print_metrics(run.metrics, run.target)
     output.print_empty_bags(run.manifest.get("set_aside", []))
     if run.environment.get("device", "cpu") != "cpu":
@@ -160,7 +185,8 @@ def _print_run(output: Output, run: "Run", report: Path) -> None:
     output.print_written(report, "report")
     view_command = shlex.join(["bagwise", "view", str(run.folder)])
     output.print(f"next: open {report} in a browser, or explore the bags with: {view_command}")
-    output.print_result({"run": str(run.folder), "report": str(report), "metrics": run.metrics})
+    screening = {"screening": run.screening} if run.screening else {}
+    output.print_result({"run": str(run.folder), "report": str(report), "metrics": run.metrics, **screening})
 
 
 def _parse_test(value: str | None) -> float | str | None:

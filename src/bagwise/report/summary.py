@@ -60,6 +60,7 @@ def summarise_run(run: Run) -> JsonObject:
         "metrics": run.metrics["bags"],
         "baselines": run.baselines,
         "baseline_notes": compare_with_baselines(run.target, run.metrics["bags"], run.baselines),
+        "screening": sorted(run.screening, key=lambda row: -row["weight"]),
         "groups": run.metrics.get("groups"),
         "key_instances": run.metrics.get("instances", {}),
         "intervals": {
@@ -101,6 +102,7 @@ def _make_metadata(run: Run, predictions: PredictedBags) -> JsonObject:
         "output_word": run.target.output_word,
         "outputs_name": run.target.outputs_name,
         "shown_output": None if run.target.shown_output is None else predictions.titles[run.target.shown_output],
+        "main_metrics": list(run.target.main_metrics),
         "headline_metrics": list(run.target.headline_metrics),
         "metrics_note": run.target.metrics_note,
         "seen_warning": describe_seen_bags(n_seen, run.metrics["n_bags"]) if n_seen else "",

@@ -34,7 +34,7 @@ from bagwise.parallel import Ranks, get_ranks
 from bagwise.runs.baselines import evaluate_baselines
 from bagwise.runs.parts import RunParts, split_source
 from bagwise.runs.predictions import make_group_rows, make_prediction_rows, make_training_rows
-from bagwise.runs.run import BASELINES, CHECKPOINT, HISTORY, KIND, PARAMETERS, REPORT, TRAINING, Run
+from bagwise.runs.run import BASELINES, CHECKPOINT, HISTORY, KIND, PARAMETERS, REPORT, SCREENING, TRAINING, Run
 from bagwise.runs.run_description import RunDescription, build_run_estimator, load_or_complete, resolve_paths
 from bagwise.training import TrainingProgress, TrainingStopped, describe_environment
 
@@ -172,6 +172,8 @@ def _write_results(
     estimator.save(folder / "model")
     if hasattr(estimator, "history_"):
         write_csv(folder / HISTORY, [record.as_dict() for record in estimator.history_])
+    if hasattr(estimator, "screening_"):
+        write_csv(folder / SCREENING, [screened.as_dict() for screened in estimator.screening_])
     write_csv(folder / TRAINING, _list_training_bags(parts))
     write_csv(folder / "predictions.csv", rows)
     if test.groups is not None:

@@ -80,6 +80,19 @@ def check_history(rows: list[dict[str, str]]) -> list[dict[str, float | None]]:
     return history
 
 
+def check_screening(rows: list[dict[str, str]], target: Target) -> list[dict[str, Any]]:
+    """Check screening.csv: one row per method; convert its numbers, with None for undefined ones."""
+    columns = {"method", "weight", "estimated_seconds", *target.metrics}
+    if any(row.keys() != columns or None in row.values() for row in rows):
+        raise ValueError("its columns are not those of a screening")
+    table = [{name: text if name == "method" else float(text) if text else None for name, text in row.items()} for row in rows]
+    if not all(_is_finite_or_none(value) for row in table for name, value in row.items() if name != "method"):
+        raise ValueError("a number of a method is not finite")
+    if not all(0 <= (row["weight"] or 0) <= 1 for row in table):
+        raise ValueError("a weight is not between 0 and 1")
+    return table
+
+
 def check_baselines(content: Any) -> dict[str, dict[str, float | None]]:
     """Check baselines.json: metrics of bags for each baseline."""
     if not all(_is_finite_or_none(value) for metrics in content.values() for value in metrics.values()):

@@ -4,6 +4,7 @@ parameters.json    data, parameters of the estimator, split: enough to repeat th
 environment.json   versions and machine
 model/             the fitted estimator
 history.csv        one row per epoch, if the method is trained in epochs
+screening.csv      one row per method that was tried on held-out training bags, if the model is a vote of methods
 training.csv       one row per training or validation bag
 predictions.csv    one row per test bag
 groups.csv         one row per group (e.g. patient) of test bags, if there are groups
@@ -34,6 +35,7 @@ from bagwise.runs.file_checks import (
     check_network,
     check_parameters,
     check_predictions,
+    check_screening,
     check_training,
 )
 from bagwise.runs.parts import RunParts, check_disjoint_groups, split_source
@@ -46,6 +48,7 @@ PARAMETERS = "parameters.json"
 CHECKPOINT = "checkpoint.safetensors"  # only while the run is not finished
 TRAINING = "training.csv"
 HISTORY = "history.csv"  # only of methods that are trained in epochs
+SCREENING = "screening.csv"  # only of methods that try others
 BASELINES = "baselines.json"  # only if baselines were evaluated
 REPORT = "report.html"  # generated from the other files, so it is not in the manifest
 REQUIRED = (
@@ -78,6 +81,9 @@ class Run:
         Metrics of the test bags for each baseline, without intervals; empty if baselines were skipped.
     history : list of dict
         One dictionary per epoch, with None for values that were not measured; empty for methods without epochs.
+    screening : list of dict
+        Name ("method"), weight, estimated duration and metrics of each method that was tried on held-out training bags;
+        empty for methods that do not try others.
     training : list of dict
         One dictionary per training or validation bag; empty if an early version of bagwise wrote the run.
     predictions : list of dict
@@ -135,6 +141,13 @@ class Run:
             return []
         with self._checked_file(HISTORY) as path:
             return check_history(read_csv(path))
+
+    @cached_property
+    def screening(self) -> list[dict[str, Any]]:
+        if not (self.folder / SCREENING).exists():
+            return []
+        with self._checked_file(SCREENING) as path:
+            return check_screening(read_csv(path), self.target)
 
     @cached_property
     def baselines(self) -> dict[str, dict[str, float | None]]:

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -31,11 +31,13 @@ from bagwise.estimators.meta.committee import NETWORK, SCALINGS, make_default_me
 from bagwise.estimators.meta.screening import (
     ScreenedMethod,
     build_screened_methods,
+    estimate_seconds,
     restore_screening,
     select_within_budget,
 )
 from bagwise.estimators.meta.selected import Selected
 from bagwise.estimators.meta.voting import Voting
+from bagwise.estimators.training_tasks import LabelledBags
 from bagwise.estimators.validation import BagsLike, ValidationBags
 from bagwise.nn import Purpose, random_integer
 from bagwise.targets import DEFAULT_THRESHOLD, Target
@@ -46,6 +48,15 @@ MIN_PROBABILITY = 1e-12  # so that a single wrong prediction of probability 0 do
 DEFAULT_FOLDS = 5  # for candidates without folds of their own
 MAX_STEPS, TOLERANCE = 10_000, 1e-9  # of expectation maximisation
 SUM_TOLERANCE = 1e-6  # rounding error allowed in the sum of the saved weights
+
+
+class Plan(NamedTuple):
+    """The bags of a fit, their targets, the candidates by name, and the estimated duration of each."""
+
+    bags: Bags
+    targets: np.ndarray
+    library: dict[str, BagEstimator]
+    seconds: dict[str, float | None]
 
 
 class SuperLearner(Voting):
@@ -136,7 +147,7 @@ class SuperLearner(Voting):
         SuperLearner
             The estimator itself.
         """
-        bags, targets, library = self._plan(X, y)
+        bags, targets, library, seconds = self._plan(X, y)
         candidates, labels = self._copy_with_seeds(library.values()), self.target_.decode(targets)
         folds = make_inner_folds(
             self.target_.make_strata(targets),
@@ -157,7 +168,12 @@ class SuperLearner(Voting):
             ]
         self.member_weights_ = weights[weights > 0]
         self.screening_ = [
-            ScreenedMethod(name, weight, self.target_.compute_metrics(targets[rows], predicted, DEFAULT_THRESHOLD))
+            ScreenedMethod(
+                name=name,
+                weight=weight,
+                seconds=seconds[name],
+                metrics=self.target_.compute_metrics(targets[rows], predicted, DEFAULT_THRESHOLD),
+            )
             for name, weight, predicted in zip(library, weights.tolist(), outputs, strict=True)
         ]
         return self
@@ -188,14 +204,18 @@ class SuperLearner(Voting):
     def _is_default(self) -> bool:
         return self.estimators is None and self.screen is None
 
-    def _plan(self, X: BagsLike, y: npt.ArrayLike | None) -> tuple[Bags, np.ndarray, dict[str, BagEstimator]]:
-        """Check the parameters and the input; return the bags, their targets, and the candidates that are tried."""
+    def _plan(self, X: BagsLike, y: npt.ArrayLike | None) -> Plan:
+        """Check the parameters and the input, and choose the candidates that are tried."""
         bags, targets = self._check_training_input(X, y)
         check_real_number("prior", self.prior, minimum=0)
         library = self._list_candidates(self.target_.decode(targets), len(bags))
+        known = LabelledBags(bags, targets)
+        seconds = {name: estimate_seconds(each, known, self.target_, self.folds) for name, each in library.items()}
         if self.budget is not None:
-            library = select_within_budget(library, bags, check_duration("budget", self.budget), self.folds)
-        return bags, targets, library
+            budget = check_duration("budget", self.budget)
+            names = select_within_budget({name: each or 0.0 for name, each in seconds.items()}, budget)
+            library = {name: library[name] for name in names}
+        return Plan(bags, targets, library, seconds)
 
     def _list_candidates(self, y: npt.ArrayLike, n_bags: int) -> dict[str, BagEstimator]:
         """Return copies of the candidates by name; without those of the default list that cannot predict the target."""
