@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from bagwise.targets import Target
 
 MAX_NAMES = 5
+MAX_METRICS = 4  # of a table that has to fit 80 columns
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only. [default: no]")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text. [default: no]")]
@@ -99,7 +100,7 @@ class Output:
         """Print the methods that were tried, with their weights and their metrics of held-out training bags."""
         if not screening:
             return
-        metrics = [target.metrics[name] for name in target.main_metrics]
+        metrics = [target.metrics[name] for name in target.main_metrics[:MAX_METRICS]]
         rows = [
             (row["method"], *(_format_number(row[name]) for name in ("weight", *(metric.name for metric in metrics))))
             for row in sorted(screening, key=lambda row: -row["weight"])

@@ -71,8 +71,8 @@ def train(
     budget: Annotated[
         str | None,
         typer.Option(
-            help="Duration such as 90s, 10m or 2h: --method auto leaves out the slowest methods until the rest is expected "
-            "to fit. [default: none]"
+            help="Duration such as 90s, 10m or 2h: --method auto leaves out the slowest methods until the others are "
+            "expected to fit. [default: none]"
         ),
     ] = None,
     no_baselines: Annotated[

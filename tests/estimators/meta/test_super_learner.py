@@ -13,13 +13,16 @@ from sklearn.ensemble import ExtraTreesClassifier
 from bagwise.data.datasets.registry import load_dataset
 from bagwise.errors import InputError
 from bagwise.estimators.base import BagEstimator
+from bagwise.estimators.calibration import MajorityWarning
 from bagwise.estimators.classical.mi_kernel import MIKernel
 from bagwise.estimators.classical.mi_vlad import MiVLAD
 from bagwise.estimators.classical.pooled import PooledClassifier
 from bagwise.estimators.meta.committee import Committee
+from bagwise.estimators.meta.screening import DEFAULT_SCREEN
 from bagwise.estimators.meta.super_learner import SuperLearner, learn_member_weights, make_default_library
-from bagwise.estimators.registry import METHODS
+from bagwise.estimators.registry import METHODS, build_method
 from bagwise.explain.explanation import explain_bags
+from bagwise.io import read_json
 from resealing import reseal
 
 NEEDLES = load_dataset("needles", n_bags=40)
@@ -31,28 +34,35 @@ LIBRARY = {"trees": FOREST, "kernel": MIKernel(), "vectors": MiVLAD(3), "guess":
 
 @pytest.fixture(scope="module")
 def model():
-    return SuperLearner(LIBRARY, folds=3, random_state=1).fit(NEEDLES, NEEDLES.labels)
+    return SuperLearner(LIBRARY, folds=3, prior=0, random_state=1).fit(NEEDLES, NEEDLES.labels)
 
 
-def compute_likelihood(weights, probabilities):
-    return np.log(weights @ probabilities).sum()
+def compute_objective(weights, probabilities, prior=0.0):
+    penalty = prior * np.log(weights).sum() if prior else 0.0
+    return np.log(weights @ probabilities).sum() + penalty
+
+
+PRIORS = st.sampled_from([0.0, 0.5, 3.0])
 
 
 @settings(deadline=None)
-@given(arrays(float, st.tuples(st.integers(2, 5), st.integers(1, 40)), elements=st.floats(0.01, 0.99)))
-def test_learn_member_weights_maximises_the_likelihood(probabilities):
+@given(arrays(float, st.tuples(st.integers(2, 5), st.integers(1, 40)), elements=st.floats(0.01, 0.99)), PRIORS)
+def test_learn_member_weights_maximises_likelihood_and_prior(probabilities, prior):
     n = len(probabilities)
-    found = learn_member_weights(probabilities)
+    found = learn_member_weights(probabilities, prior)
     best = minimize(
-        lambda weights: -compute_likelihood(weights, probabilities),
+        lambda weights: -compute_objective(weights, probabilities, prior),
         np.full(n, 1 / n),
-        bounds=[(0, 1)] * n,
+        bounds=[(1e-9, 1)] * n,
         constraints={"type": "eq", "fun": lambda weights: weights.sum() - 1},
         method="SLSQP",
     )
     lost = np.log1p(0.01 * n) * probabilities.shape[1]  # small weights are set to zero
     assert found.sum() == pytest.approx(1)
-    assert compute_likelihood(found, probabilities) >= -best.fun - lost - 1e-6
+    if (found > 0).all():
+        lost = 0.0
+    if (found > 0).all() or not prior:
+        assert compute_objective(found, probabilities, prior) >= -best.fun - lost - 1e-5
 
 
 def test_learn_member_weights_keeps_a_member_with_one_wrong_prediction_of_probability_zero():
@@ -108,7 +118,8 @@ def test_load_restores_the_super_learner_bit_identically(model, tmp_path):
     loaded = BagEstimator.load(tmp_path / "model")
     np.testing.assert_array_equal(loaded.predict_proba(TEST), model.predict_proba(TEST))
     np.testing.assert_array_equal(loaded.weigh(TEST), model.weigh(TEST))
-    assert loaded.weight_by_name_ == model.weight_by_name_
+    assert loaded.screening_ == model.screening_
+    assert loaded.screen_ == model.screen_ == list(LIBRARY)
 
 
 def test_explain_bags_returns_contributions_that_sum_to_the_score(model):
@@ -125,7 +136,104 @@ def test_make_default_library_returns_new_registered_methods():
     first, second = make_default_library(), make_default_library()
     assert set(first) <= set(METHODS)
     assert not {id(each) for each in first.values()} & {id(each) for each in second.values()}
-    assert SuperLearner().__sklearn_tags__().classifier_tags.multi_class
+    assert build_method("super learner").__sklearn_tags__().classifier_tags.multi_class
+
+
+SCREEN = ["MI-Kernel", "extra trees", "mi-Graph"]
+
+
+def read_model(model, folder):
+    """The bytes of the tensors of a saved model, and what it learned."""
+    model.save(folder)
+    return (folder / "model.safetensors").read_bytes(), read_json(folder / "model.json")["learned"]
+
+
+def test_fit_within_a_budget_is_repeated_exactly_by_its_list(tmp_path):
+    kinds = ["mi-SVM", *SCREEN]
+    whole = SuperLearner(screen=kinds, random_state=0).fit(NEEDLES, NEEDLES.labels)
+    seconds = {screened.name: screened.seconds for screened in whole.screening_}
+    budget = sum(seconds.values()) - max(seconds.values())
+    short = SuperLearner(screen=kinds, budget=budget, random_state=0).fit(NEEDLES, NEEDLES.labels)
+    assert short.screen_ == [name for name in kinds if seconds[name] < max(seconds.values())]
+    again = SuperLearner(screen=short.screen_, random_state=0).fit(NEEDLES, NEEDLES.labels)
+    assert read_model(short, tmp_path / "short") == read_model(again, tmp_path / "again")
+    assert read_model(whole, tmp_path / "whole") != read_model(again, tmp_path / "again")
+
+
+def test_budget_selects_methods_before_any_is_fitted(monkeypatch):
+    monkeypatch.setattr(MIKernel, "fit", None)
+    model = SuperLearner(screen=["MI-Kernel", "extra trees"], budget="0.01s")
+    for reject in (model.fit, model.check):
+        with pytest.raises(InputError, match=r"budget is 0\.01 s, but MI-Kernel, .* --budget 1s"):
+            reject(NEEDLES, NEEDLES.labels)
+
+
+def test_fit_uses_the_outputs_that_candidates_hold_out_themselves():
+    fits = []
+
+    class Counter(MIKernel):
+        def fit(self, X, y=None):
+            fits.append(len(X))
+            return super().fit(X, y)
+
+    model = SuperLearner({"one": Counter()}, random_state=0).fit(NEEDLES, NEEDLES.labels)
+    assert fits == [40]
+    (screened,) = model.screening_
+    assert screened.metrics["log_loss"] == pytest.approx(model.members_[0].held_out_loss_.method)
+
+
+def test_screening_has_the_metrics_of_held_out_bags_only():
+    """Labels without information are not predicted, however well they are learned by heart."""
+    labels = np.random.default_rng(0).permutation(NEEDLES.labels)
+    memory = {"memory": PooledClassifier(ExtraTreesClassifier(50, random_state=0))}
+    model = SuperLearner(memory, random_state=0).fit(NEEDLES, labels)
+    assert model.members_[0].score(NEEDLES, labels) == 1
+    assert model.screening_[0].metrics["accuracy"] < 0.8
+
+
+def test_default_list_leaves_out_methods_that_cannot_predict_the_target():
+    labels = np.arange(40) % 3
+    with pytest.raises(InputError, match="MISVM predicts whether a bag contains a positive instance"):
+        SuperLearner(screen=["MI-SVM", "extra trees"]).fit(NEEDLES, labels)
+    model = SuperLearner()
+    names = list(model._list_candidates(labels, 40))
+    assert set(DEFAULT_SCREEN) - set(names) == {"MI-SVM"}
+    assert model.learn_target(labels, 40).n_outputs == 3
+    assert model.__sklearn_tags__().classifier_tags.multi_class
+
+
+def test_majority_warnings_of_candidates_are_left_to_the_table(recwarn):
+    same = NEEDLES.replace(instances=np.zeros_like(NEEDLES.instances))
+    model = SuperLearner(screen=SCREEN[:1], random_state=0).fit(same, NEEDLES.labels)
+    assert not model.members_[0].held_out_loss_.beats_majority
+    assert not [warning for warning in recwarn if warning.category is MajorityWarning]
+
+
+def test_auto_and_super_learner_are_the_same_machinery():
+    for name in ("auto", "super learner"):
+        assert isinstance(build_method(name), SuperLearner)
+    assert build_method("auto", screen=SCREEN).get_params() == SuperLearner(screen=SCREEN).get_params()
+    assert build_method("super learner").estimators.keys() == make_default_library().keys()
+    assert (build_method("super learner").folds, build_method("super learner").prior) == (5, 0)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"screen": "extra trees"}, r"screen is 'extra trees' \(str\); it must be a list of names"),
+        ({"screen": ["extra tree"]}, "method 'extra tree' is unknown; did you mean 'extra trees'"),
+        ({"screen": ["auto"]}, "method 'auto' is unknown"),
+        ({"screen": ["mi-Graph", "migraph"]}, "screen has mi-Graph more than once"),
+        ({"budget": "soon"}, "budget is 'soon'"),
+        ({"prior": -1}, "prior is -1"),
+        ({"estimators": LIBRARY, "screen": SCREEN}, "estimators cannot be combined with screen and budget"),
+        ({"estimators": LIBRARY, "budget": "1m"}, "estimators cannot be combined with screen and budget"),
+    ],
+)
+def test_fit_and_check_reject_invalid_screening_by_name(parameters, message):
+    for reject in (SuperLearner(**parameters).fit, SuperLearner(**parameters).check):
+        with pytest.raises(InputError, match=message):
+            reject(NEEDLES, NEEDLES.labels)
 
 
 def test_fit_rejects_invalid_parameters_by_name():

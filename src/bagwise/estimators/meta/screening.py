@@ -12,8 +12,9 @@ of d values each, in millionths of a second:
     naive                        1.5 n √d log₂ n
 
 plus a tenth of a second. The passes of a network are its epochs, times the networks, times the share of the bags that
-each is trained on. Methods without folds of their own, such as trees, are fitted once per fold. The constants were measured once, on one core, and do not depend on the machine, so that a
-budget selects the same methods everywhere. They include no compilation, and they are no limit: nothing is stopped.
+each is trained on. Methods without folds of their own, such as trees, are fitted once per fold. The constants were
+measured once, on one core, and do not depend on the machine, so that a budget selects the same methods everywhere. They
+include no compilation, and they are no limit: nothing is stopped.
 """
 
 import math
@@ -153,7 +154,7 @@ def estimate_seconds(estimator: BagEstimator, known: LabelledBags, target: Targe
         work = WORK[type(estimator)](_measure(known.bags))
     else:
         return None
-    return fits * (FIXED_SECONDS + work / 1e6)
+    return round(fits * (FIXED_SECONDS + work / 1e6), 1)
 
 
 def select_within_budget(seconds: dict[str, float], budget: float) -> list[str]:
@@ -212,7 +213,8 @@ def _count_network_work(estimator: BagNetwork, sizes: _Sizes, validation: float 
     epochs = estimator.epochs
     if isinstance(epochs, str):
         epochs = EPOCHS_OF_MANY_BAGS if n_networks > 1 and sizes.bags > MANY_BAGS else EPOCHS
-    return epochs * n_networks * share * sizes.instances * (sizes.width / 8 if sizes.is_image else 4 + sizes.width / 100)
+    cost = sizes.width / 8 if sizes.is_image else 4 + sizes.width / 100
+    return epochs * n_networks * share * sizes.instances * cost
 
 
 def _count_tree_work(rows: int, width: int) -> float:

@@ -83,7 +83,7 @@ class SuperLearner(Voting):
         Number of cross-validation folds, the same for all candidates. None uses the folds that a candidate holds out
         itself, for its calibration or to average networks, and five folds for the others. It needs fewer fits. Bags of
         a group stay together.
-    prior : float, default=1.0
+    prior : float, default=2.0
         α, in bags per candidate: the more, the closer the weights are to equal ones.
     positive : object, default=None
         The positive one of two classes, for all members; None leaves the choice to the members.
@@ -120,7 +120,7 @@ class SuperLearner(Voting):
         screen: Sequence[str] | None = None,
         budget: str | float | None = None,
         folds: int | None = None,
-        prior: float = 1.0,
+        prior: float = 2.0,
         positive: Any = None,
         random_state: RandomState = None,
     ) -> None:
