@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from bagwise.arguments import (
     canonicalize_name,
     check_bool,
+    check_duration,
     check_real_number,
     check_whole_number,
     choose_by_name,
@@ -58,6 +59,21 @@ def test_check_real_number_includes_minimum_and_excludes_above_and_below():
         (keyword, bound), *_ = bounds.items()
         with pytest.raises(InputError, match=f"it must be a number {keyword.replace('minimum', 'at least')} {bound}"):
             check_real_number("p", value, **bounds)
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"), [("90s", 90), ("10m", 600), ("1.5 h", 5400), ("2D", 172800), ("45", 45), (0.5, 0.5)]
+)
+def test_check_duration_returns_seconds(value, seconds):
+    assert check_duration("budget", value) == seconds
+
+
+@pytest.mark.parametrize(
+    "value", ["", "m", "ten minutes", "10 weeks", "-3s", "0m", "nan", "inf", 0, -1, True, None, [5]]
+)
+def test_check_duration_rejects_what_is_no_duration_above_zero(value):
+    with pytest.raises(InputError, match=r"budget is .*; it must be a duration such as 90s, 10m or 2h"):
+        check_duration("budget", value)
 
 
 def test_check_bool_rejects_strings_and_numbers():

@@ -90,6 +90,20 @@ def test_print_metrics_shows_intervals_and_undefined_values(capsys):
     assert "key instances, mean over 2 bags unless pooled" in " ".join(shown.split())
 
 
+def test_print_screening_sorts_by_weight_and_prints_how_to_repeat_it(capsys):
+    target = ClassTarget.unnamed(2)
+    numbers = dict.fromkeys(target.main_metrics, 0.5)
+    rows = [{"method": "mi-Graph", "weight": 0.2, **numbers}, {"method": "extra trees", "weight": 0.8, **numbers}]
+    output = Output(quiet=False, as_json=False)
+    output.print_screening(rows, target)
+    text = capsys.readouterr().out
+    assert text.index("extra trees") < text.index("mi-Graph")
+    assert "--screen 'mi-Graph,extra trees'" in text
+    assert max(map(len, text.splitlines()[:-1])) <= 80
+    output.print_screening([], target)
+    assert capsys.readouterr().out == ""
+
+
 def test_output_quiet_prints_nothing_and_json_only_the_result(capsys):
     for output in (Output(quiet=True, as_json=False), Output(quiet=False, as_json=True)):
         output.print("words")

@@ -1,4 +1,6 @@
 import json
+import re
+import shlex
 
 import pytest
 
@@ -92,9 +94,34 @@ def test_commands_that_need_test_bags_reject_a_saved_model_with_what_to_do(tmp_p
     assert "bagwise evaluate model DATA" in run_rejected(*command, "model", cwd=tmp_path)
 
 
+def test_train_auto_within_a_budget_is_repeated_by_its_printed_list(tmp_path):
+    auto = ("--method", "auto", "--data-option", "n_bags=40")
+    names = "extra-trees,mi-Graph,mi-svm,naive"
+    result = bagwise("train", "needles", "first", *auto, "--screen", names, "--budget", "1s", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert "screening, on held-out training bags" in result.stdout
+    flag, listed = shlex.split(re.search(r"repeat this screening with: (.+)", result.stdout)[1])
+    assert (flag, listed) == ("--screen", "extra trees,mi-Graph,mi-SVM")
+    again = bagwise("train", "needles", "again", *auto, flag, listed, "--json", cwd=tmp_path)
+    assert [row["method"] for row in json.loads(again.stdout)["screening"]] == listed.split(",")
+    for name in ("model/model.safetensors", "screening.csv", "predictions.csv", "metrics.json"):
+        assert hash_file(tmp_path / "first" / name) == hash_file(tmp_path / "again" / name)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (["needles", "--screen", "naive"], "--screen needs --method auto"),
+        (["needles", "--budget", "10m"], "--budget needs --method auto"),
+        (["needles", "--method", "MI-SVM", "--budget", "10m"], "MI-SVM has no parameter for --budget"),
+        (["needles", "--method", "super learner", "--screen", "naive"], "super learner has no parameter for --screen"),
+        (["needles", "--method", "auto", "--budget", "soon"], "budget is 'soon' (str); it must be a duration"),
+        (
+            ["needles", "--method", "auto", "--budget", "0.01s"],
+            "is expected to take 0.1 s; set budget to at least '1s'",
+        ),
+        (["needles", "--method", "auto", "--screen", "naiv"], "did you mean 'naive'"),
+        (["needles", "--method", "auto", "--screen", ","], "it must be a list of names of methods"),
         (["needles", "--method", "MI-SWM"], "method 'MI-SWM' is unknown; did you mean"),
         (["needles", "--method", "MI-SVM", "--epochs", "3"], "MI-SVM has no parameter for --epochs"),
         (["needles", "--method", "MI-Net", "--pooling", "mean"], "or fixes it"),

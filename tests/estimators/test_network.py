@@ -401,5 +401,6 @@ def test_held_out_outputs_are_calibrated_on_the_other_folds():
     loss = -np.log(outputs[np.arange(40), targets]).mean()
     assert loss == pytest.approx(model.held_out_loss_.method)
     assert BagClassifier(**QUICK, validation=None).fit(NEEDLES, NEEDLES.labels).held_out_outputs_ is None
-    given = BagClassifier(**QUICK).fit(NEEDLES[:30], NEEDLES.labels[:30], validation=(NEEDLES[30:], NEEDLES.labels[30:]))
+    training, validation = NEEDLES[:30], NEEDLES[30:]
+    given = BagClassifier(**QUICK).fit(training, training.labels, validation=(validation, validation.labels))
     assert given.held_out_outputs_ is None

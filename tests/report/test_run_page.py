@@ -8,6 +8,7 @@ import pytest
 
 from bagwise.bags.bags import Bags
 from bagwise.bags.folder import save_bags
+from bagwise.data.datasets.registry import load_dataset
 from bagwise.errors import InputError
 from bagwise.report.page_templates import format_interval, format_number
 from bagwise.report.run_page import render_report, write_report
@@ -125,6 +126,22 @@ def test_write_report_shows_the_numbers_of_the_run(run, page):
     assert "1,000 resamples" in page
     for group in summarise_run(run)["notable_bags"]:
         assert all(f"<h4>{bag['name']}</h4>" in page for bag in group["bags"])
+
+
+def test_write_report_shows_the_screening_by_weight(page, tmp_path):
+    save_bags(load_dataset("needles", n_bags=40), tmp_path / "bags")
+    data = {"data": str(tmp_path / "bags"), "options": {}, "test": 0.5, "split_seed": 1}
+    parameters = {"screen": ["extra trees", "MI-Kernel", "mi-SVM"], "budget": "2s"}
+    run = execute_run(tmp_path / "run", {"data": data, "method": "auto", "parameters": parameters})
+    text = write_report(run).read_text(encoding="utf-8")
+    section = text[text.index('<section id="screening"') : text.index('<section id="setup"')]
+    ordered = sorted(run.screening, key=lambda row: -row["weight"])
+    assert re.findall(r'<th scope="row">(.+?)</th>', section) == [row["method"] for row in ordered]
+    for row in ordered:
+        assert all(f">{format_number(row[name])}<" in section for name in run.target.main_metrics)
+    assert "fit into the budget of 2s" in section
+    assert '<a href="#screening">' in text
+    assert "screening" not in page
 
 
 def test_write_report_frames_key_instances_only(run, page):

@@ -9,6 +9,7 @@ from bagwise.runs.file_checks import (
     check_metrics,
     check_parameters,
     check_predictions,
+    check_screening,
     check_training,
 )
 from bagwise.targets.classes import ClassTarget
@@ -59,6 +60,33 @@ def test_check_training_rejects_other_columns(row):
     assert check_training([{"bag": "a", "use": "training", "group": "p"}])
     with pytest.raises(ValueError, match="columns"):
         check_training([row])
+
+
+SCREENED = {"method": "trees", "weight": "0.5", "estimated_seconds": "", **dict.fromkeys(TWO_CLASSES.metrics, "0.25")}
+
+
+def test_check_screening_converts_numbers_and_undefined_ones():
+    (row,) = check_screening([{**SCREENED, "auc": ""}], TWO_CLASSES)
+    assert (row["method"], row["weight"], row["estimated_seconds"]) == ("trees", 0.5, None)
+    assert (row["auc"], row["log_loss"]) == (None, 0.25)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"weight": "nan"}, "not finite"),
+        ({"log_loss": "inf"}, "not finite"),
+        ({"weight": "1.5"}, "between 0 and 1"),
+        ({"weight": ""}, "between 0 and 1"),
+        ({"auc": "much"}, "could not convert"),
+        ({"odd": "1"}, "columns"),
+        ({"auc": None}, "columns"),
+    ],
+    ids=str,
+)
+def test_check_screening_rejects_invalid_rows(change, message):
+    with pytest.raises(ValueError, match=message):
+        check_screening([SCREENED, {**SCREENED, **change}], TWO_CLASSES)
 
 
 def test_check_history_rejects_other_columns():

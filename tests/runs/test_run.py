@@ -34,6 +34,22 @@ def test_run_reads_arrays_that_fit_each_other(tmp_path):
     assert run.environment["python"]
 
 
+def test_run_has_the_screening_of_its_model(digits_run, tmp_path):
+    data = {"data": "needles", "options": {"n_bags": 40}, "test": None}
+    screen = {"screen": ["extra trees", "MI-Kernel"]}
+    run = execute_run(tmp_path / "run", {"data": data, "method": "auto", "parameters": screen})
+    assert [(row["method"], row["weight"]) for row in run.screening] == [
+        *load_model(run.folder).weight_by_name_.items()
+    ]
+    assert sum(row["weight"] for row in run.screening) == pytest.approx(1)
+    assert digits_run.screening == []
+    rows = read_csv(run.folder / "screening.csv")
+    write_csv(run.folder / "screening.csv", [{**rows[0], "weight": "-1"}])
+    reseal(run.folder)
+    with pytest.raises(InputError, match=r"screening.csv is not a valid file of a run"):
+        _ = Run(run.folder).screening
+
+
 @pytest.mark.parametrize(
     ("name", "keys", "value"),
     [

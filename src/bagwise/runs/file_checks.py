@@ -86,10 +86,12 @@ def check_screening(rows: list[dict[str, str]], target: Target) -> list[dict[str
     if any(row.keys() != columns or None in row.values() for row in rows):
         raise ValueError("its columns are not those of a screening")
     numbers = columns - {"method"}
-    table = [{**row, **{name: float(row[name]) if row[name] else None for name in numbers}} for row in rows]
+    table: list[dict[str, Any]] = [
+        {**row, **{name: float(row[name]) if row[name] else None for name in numbers}} for row in rows
+    ]
     if not all(_is_finite_or_none(row[name]) for row in table for name in numbers):
         raise ValueError("a number of a method is not finite")
-    if not all(0 <= (row["weight"] or 0) <= 1 for row in table):
+    if not all(row["weight"] is not None and 0 <= row["weight"] <= 1 for row in table):
         raise ValueError("a weight is not between 0 and 1")
     return table
 

@@ -51,7 +51,7 @@ def test_build_screened_methods_share_nothing_between_calls():
 
 @pytest.mark.parametrize("wrong", ["extra trees", [], [1], 3])
 def test_build_screened_methods_rejects_what_is_no_list_of_names(wrong):
-    with pytest.raises(InputError, match="it must be a list of names of methods, e.g"):
+    with pytest.raises(InputError, match="it must be a list of names of methods"):
         build_screened_methods(wrong)
 
 
