@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import skops.io
 import torch
+from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import (
     BaggingClassifier,
@@ -32,6 +33,15 @@ ESTIMATORS_WITH_TREES = [
     BaggingClassifier(DecisionTreeClassifier(), 3, max_features=0.5),
     make_pipeline(StandardScaler(), ExtraTreesClassifier(3)),
 ]
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS_WITH_TREES, ids=lambda each: type(each).__name__)
+def test_dump_classifier_of_equal_classifiers_gives_equal_bytes(estimator):
+    nested = {name: 0 for name in estimator.get_params() if name.split("__")[-1] == "random_state"}
+    fitted = [clone(estimator).set_params(**nested).fit(ROWS, TARGETS) for _ in range(2)]
+    first, second = map(dump_classifier, fitted)
+    assert torch.equal(first, second)
+    np.testing.assert_array_equal(load_classifier(first).predict_proba(ROWS), fitted[0].predict_proba(ROWS))
 
 
 def forge_tree(tree, **changes):

@@ -149,7 +149,7 @@ def read_model(model, folder):
 
 
 def test_fit_within_a_budget_is_repeated_exactly_by_its_list(tmp_path):
-    kinds = ["mi-SVM", *SCREEN]
+    kinds = ["naive", *SCREEN]
     whole = SuperLearner(screen=kinds, random_state=0).fit(NEEDLES, NEEDLES.labels)
     seconds = {screened.name: screened.seconds for screened in whole.screening_}
     budget = sum(seconds.values()) - max(seconds.values())

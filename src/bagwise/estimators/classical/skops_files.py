@@ -10,6 +10,9 @@ after it and are within the tree, and if its feature indices are within the rows
 does not check.
 """
 
+import io
+import re
+import zipfile
 from collections.abc import Iterator
 from typing import Any
 
@@ -24,6 +27,8 @@ from torch import Tensor
 
 from bagwise.errors import InputError
 
+SCHEMA = "schema.json"  # of a skops archive
+ADDRESS = re.compile(r'(?<="__id__": )\d+|(?<=")\d+(?=\.np[yz]")')  # of an object in memory, in the schema
 TRUSTED_TYPES = (
     "sklearn.calibration._CalibratedClassifier",
     "sklearn.calibration._SigmoidCalibration",
@@ -34,7 +39,7 @@ TRUSTED_TYPES = (
 
 
 def dump_classifier(classifier: BaseEstimator) -> Tensor:
-    """Serialise a fitted classifier to bytes."""
+    """Serialise a fitted classifier to bytes; equal classifiers have equal bytes."""
     skops = _import_skops("saving")
     name = type(classifier).__name__
     try:
@@ -46,7 +51,7 @@ def dump_classifier(classifier: BaseEstimator) -> Tensor:
             f"{name} cannot be saved: it contains {untrusted}, but only types of scikit-learn that are known to be "
             "safe can be loaded; use another classifier"
         )
-    return torch.from_numpy(np.frombuffer(content, dtype=np.uint8).copy())
+    return torch.from_numpy(np.frombuffer(_normalize_archive(content), dtype=np.uint8).copy())
 
 
 def load_classifier(content: Tensor) -> Any:
@@ -61,6 +66,21 @@ def load_classifier(content: Tensor) -> Any:
     classifier = skops.loads(data, trusted=list(TRUSTED_TYPES))
     check_trees(classifier)
     return classifier
+
+
+def _normalize_archive(content: bytes) -> bytes:
+    """Number the objects of a skops archive, which are named by their addresses in memory, and remove the times."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    addresses = dict.fromkeys(ADDRESS.findall(files[SCHEMA].decode()))
+    numbers = {address: str(number) for number, address in enumerate(addresses)}
+    files[SCHEMA] = ADDRESS.sub(lambda found: numbers[found[0]], files[SCHEMA].decode()).encode()
+    renamed = {re.sub(r"^\d+", lambda found: numbers[found[0]], name): data for name, data in files.items()}
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name in sorted(renamed):
+            archive.writestr(zipfile.ZipInfo(name), renamed[name])
+    return stream.getvalue()
 
 
 def _find_untrusted_types(skops: Any, data: bytes) -> str:
