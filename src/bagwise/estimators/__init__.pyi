@@ -17,6 +17,7 @@ __all__ = [
     "Ensemble",
     "FittedState",
     "HeldOutLoss",
+    "HeldOutOutputs",
     "InstanceTransformer",
     "MIKernel",
     "MajorityClassifier",
@@ -29,6 +30,7 @@ __all__ = [
     "MinimaxKernel",
     "NaiveClassifier",
     "PooledClassifier",
+    "ScreenedMethod",
     "Selected",
     "SuperLearner",
     "SupportGraphs",
@@ -49,7 +51,7 @@ __all__ = [
 
 from .bag_classifier import BagClassifier
 from .base import BagEstimator
-from .calibration import Calibration, HeldOutLoss, MajorityWarning, make_identity
+from .calibration import Calibration, HeldOutLoss, HeldOutOutputs, MajorityWarning, make_identity
 from .classical.bag_kernels import BLOCK, compute_gram_matrix
 from .classical.base import ClassicalEstimator, FittedState
 from .classical.em_dd import EMDD
@@ -67,10 +69,12 @@ from .meta.adjusted import Adjusted
 from .meta.base import DelegatingEstimator, set_positive
 from .meta.committee import Committee
 from .meta.ensemble import Ensemble
+from .meta.screening import ScreenedMethod
 from .meta.selected import Selected
 from .meta.super_learner import SuperLearner
 from .meta.voting import Voting
 from .network import BagNetwork
-from .registry import METHODS, PRESETS, Method, build_method, get_preset, list_parameters, resolve_method_name
+from .methods import PRESETS, Method
+from .registry import METHODS, build_method, get_preset, list_parameters, resolve_method_name
 from .serialization import DESCRIPTION, restore_attributes, to_plain
 from .validation import BagsLike, as_bags

@@ -52,14 +52,14 @@ from bagwise.targets import Metrics, Target
 
 FIXED_SECONDS = 0.1
 
-# one method per idea: a network, trees, kernels between boxes, sets and graphs, vectors, witnesses, instances
+# one method per idea: a network, trees, kernels between boxes, sets and graphs, vectors of bags, witnesses
 DEFAULT_SCREEN = (
     "gated attention",
     "extra trees",
     "minimax kernel",
+    "MI-Kernel",
     "mi-Graph",
     "miFV",
-    "miVLAD",
     "MI-SVM",
 )
 
