@@ -22,9 +22,9 @@ from bagwise.estimators.base import BagEstimator
 from bagwise.estimators.calibration import (
     Calibration,
     HeldOutLoss,
+    compute_class_shares,
     compute_held_out_loss,
     compute_held_out_scores,
-    compute_class_shares,
     fit_calibration,
     make_identity,
     restore_calibration,
