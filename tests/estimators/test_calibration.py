@@ -128,9 +128,7 @@ def test_fit_calibration_recovers_slope_and_offset_of_simulated_labels(slope, of
     scores = generator.normal(size=(40_000, 1))
     targets = (generator.random(40_000) < expit(slope * scores[:, 0] + offset)).astype(int)
     weights = np.ones(len(targets))
-    found = fit_calibration(
-        make_likelihood(2), scores, targets, compute_class_shares(targets, weights), weights
-    )
+    found = fit_calibration(make_likelihood(2), scores, targets, compute_class_shares(targets, weights), weights)
     assert found.slope == pytest.approx(slope, rel=0.1)
     assert found.offset[0] == pytest.approx(offset, abs=0.1)
 

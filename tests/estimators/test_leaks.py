@@ -59,7 +59,9 @@ def test_find_leaks_stops_reading_when_no_feature_can_be_a_leak(monkeypatch):
     assert sum(read) == 4
 
 
-@pytest.mark.parametrize("model", [BagClassifier(epochs=1, validation=None, random_state=0), build_method("extra trees")], ids=str)
+@pytest.mark.parametrize(
+    "model", [BagClassifier(epochs=1, validation=None, random_state=0), build_method("extra trees")], ids=str
+)
 def test_fit_warns_of_a_leak_by_name(model):
     bags = make_bags(LABELS)
     with pytest.warns(

@@ -15,14 +15,14 @@ from torch import nn
 from bagwise.bags.bags import Bags
 from bagwise.data.datasets.registry import load_dataset
 from bagwise.errors import InputError
+from bagwise.estimators import network
 from bagwise.estimators.bag_classifier import BagClassifier
-from bagwise.estimators.training_tasks import LabelledBags
+from bagwise.estimators.training_tasks import plan_training
 from bagwise.io import read_json, write_json, write_manifest
 from bagwise.nn.model_average import list_members
 from bagwise.nn.pooling.attention import Attention
 from bagwise.nn.pooling.base import ProbabilityPooling
 from bagwise.nn.pooling.registry import POOLINGS
-from bagwise.targets.classes import ClassTarget
 from bagwise.training.loop import TrainingStopped
 from contexts import CONTEXTS, every_context
 from unchecked import unchecked
@@ -157,7 +157,9 @@ def test_fit_trains_copies_of_custom_modules():
     before = encoder[0].weight.detach().clone()
     model = BagClassifier(encoder=encoder, pooling=pooling, **QUICK).fit(NEEDLES, NEEDLES.labels)
     assert torch.equal(encoder[0].weight, before)
-    assert not torch.equal(model.model_.encoder[1][0].weight, before)
+    trained = [member.encoder[1][0].weight for member in list_members(model.model_)]
+    assert len(trained) == 5
+    assert not any(torch.equal(weight, before) for weight in trained)
     assert model.pooling is pooling
 
 
@@ -174,8 +176,8 @@ def test_fit_accepts_images_channels_last():
 def test_scaling_uses_the_training_bags_only():
     """Scaling all features does not change predictions, and validation bags are not used."""
     scaled = NEEDLES.map(lambda rows: rows * np.float32(1024))
-    plain = BagClassifier(**QUICK).fit(NEEDLES, NEEDLES.labels)
-    of_scaled = BagClassifier(**QUICK).fit(scaled, NEEDLES.labels)
+    plain = BagClassifier(**QUICK, validation=None).fit(NEEDLES, NEEDLES.labels)
+    of_scaled = BagClassifier(**QUICK, validation=None).fit(scaled, NEEDLES.labels)
     np.testing.assert_allclose(plain.predict_proba(NEEDLES), of_scaled.predict_proba(scaled), atol=1e-6)
     shifted = NEEDLES.map(lambda rows: rows + np.float32(1e6))
     validated = BagClassifier(**QUICK).fit(NEEDLES, NEEDLES.labels, validation=(shifted, NEEDLES.labels))
@@ -195,7 +197,7 @@ def test_scaling_uses_the_training_bags_only():
         ({"augmentation": 3}, "augmentation must be a name, a torch.nn.Module or None, got 3"),
         ({"dropout": 1.0}, "dropout is 1.0"),
         ({"attention_width": 0}, "attention_width is 0"),
-        ({"patience": 3}, "patience needs validation"),
+        ({"patience": 3, "validation": None}, "patience needs one set of validation bags"),
         ({"averaging": 0.5, "validation": 0.2}, "averaging and validation cannot be combined"),
         ({"validation": 1.5}, "validation is 1.5"),
         ({"device": "gpu"}, "device 'gpu' is unknown"),
@@ -211,14 +213,22 @@ def test_check_and_fit_reject_invalid_parameters_by_name(parameters, message):
         model.fit(NEEDLES, NEEDLES.labels)
 
 
-def test_make_tasks_keeps_groups_together():
+@pytest.mark.parametrize(("validation", "n_parts"), [(0.3, 1), (5, 5), ("auto", 5)])
+def test_fit_keeps_groups_together(validation, n_parts, monkeypatch):
+    plans = []
+
+    def plan_and_keep(*arguments):
+        plans.append(plan_training(*arguments))
+        return plans[-1]
+
+    monkeypatch.setattr(network, "plan_training", plan_and_keep)
     grouped = NEEDLES.replace(groups=np.repeat(np.arange(10), 4))
-    model = BagClassifier(validation=0.3, random_state=1)
-    model.target_ = ClassTarget.unnamed(2)
-    model.seed_ = 1
-    training, validation = model._make_tasks(LabelledBags(grouped, NEEDLES.labels), None)
-    assert not set(training.bags.groups) & set(validation.bags.groups)
-    assert len(training.bags) + len(validation.bags) == 40
+    BagClassifier(epochs=1, validation=validation, random_state=1).fit(grouped, NEEDLES.labels)
+    (plan,) = plans
+    assert len(plan.parts) == n_parts
+    for part in plan.parts:
+        assert not set(part.training.bags.groups) & set(part.held_out.bags.groups)
+        assert len(part.training.bags) + len(part.held_out.bags) == 40
 
 
 def test_fit_requires_random_state_for_a_checkpoint(tmp_path):
@@ -331,10 +341,11 @@ def test_fit_trains_a_copy_of_the_context(kind):
     context = kind(64)
     before = {name: value.clone() for name, value in context.state_dict().items()}
     model = make_with_context(context).fit(NEEDLES, NEEDLES.labels)
-    trained = model.model_.context.state_dict()
     assert model.context is context
     assert all(torch.equal(context.state_dict()[name], value) for name, value in before.items())
-    assert not any(torch.equal(trained[name], value) for name, value in before.items())
+    for member in list_members(model.model_):
+        trained = member.context.state_dict()
+        assert not any(torch.equal(trained[name], value) for name, value in before.items())
 
 
 @every_context

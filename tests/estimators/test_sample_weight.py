@@ -99,8 +99,11 @@ def test_validation_bags_without_weight_are_rejected():
     model = BagClassifier(epochs=1, validation=0.2, random_state=0)
     only = np.zeros(len(NEEDLES))
     only[0] = 1.0
-    with pytest.raises(InputError, match="all training bags or all validation bags have a sample_weight of 0"):
+    with pytest.raises(InputError, match=r"class . has only one bag, but both parts need one"):
         model.fit(NEEDLES, LABELS, sample_weight=only)
+    model.set_params(class_weight={0: 1.0, 1: 0.0}, validation=None)
+    with pytest.raises(InputError, match="all training bags or all validation bags have a weight of 0"):
+        model.fit(NEEDLES, LABELS, sample_weight=(LABELS == 1).astype(float))
 
 
 def test_a_checkpoint_of_other_sample_weights_is_rejected(tmp_path):

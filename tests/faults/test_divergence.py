@@ -10,7 +10,14 @@ from bagwise.runs.execution import execute_run
 from faults.processes import find_leftovers, read_epoch
 
 DATA = {"data": "needles", "options": {"n_bags": 30}, "test": None}
-DIVERGING = {"optimizer": "sgd", "momentum": 0.0, "learning_rate": 1.0, "weight_decay": 4.0, "dropout": 0.0, **get_preset("paper")}
+DIVERGING = {
+    "optimizer": "sgd",
+    "momentum": 0.0,
+    "learning_rate": 1.0,
+    "weight_decay": 4.0,
+    "dropout": 0.0,
+    **get_preset("paper"),
+}
 
 
 @pytest.mark.parametrize("engine", ["torch", "fused"])

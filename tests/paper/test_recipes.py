@@ -44,17 +44,19 @@ def test_make_table1_settings_use_the_optimiser_of_the_appendix():
     assert isinstance(build_estimator(plans["musk2"], "MI-SVM"), Selected)
 
 
-def describe_uncalibrated(estimator):
-    """Describe an estimator without its calibration: methods of Table 1 decide by their own scores, members do not."""
-    switches = [name for name in estimator.get_params() if name.split("__")[-1] == "calibration"]
-    return repr(estimator.set_params(**dict.fromkeys(switches, False)).get_params())
+def describe_free_parameters(estimator):
+    """Describe an estimator without what a grid replaces, and without its calibration: members need none."""
+    replaced = [f"estimator__{name}" for name in (estimator.grid if isinstance(estimator, Selected) else ())]
+    parameters = estimator.get_params()
+    ignored = {name for name in parameters if name in replaced or name.split("__")[-1] in ("calibration", "estimator")}
+    return repr({name: value for name, value in parameters.items() if name not in ignored})
 
 
 def test_make_table1_settings_include_the_members_of_the_committee():
     plan = RECIPES["table1"].settings(1, False)[0].plans[0]
     members = make_default_members()
-    assert {name: describe_uncalibrated(member) for name, member in members.items()} == {
-        name: describe_uncalibrated(build_estimator(plan, name)) for name in members
+    assert {name: describe_free_parameters(member) for name, member in members.items()} == {
+        name: describe_free_parameters(build_estimator(plan, name)) for name in members
     }
     assert plan.data == "musk1"
     assert plan.methods["committee"] == {}

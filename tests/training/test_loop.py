@@ -135,7 +135,7 @@ def test_run_that_is_interrupted_and_resumed_ends_with_the_same_bits(tmp_path, e
 def test_run_with_validation_ends_with_the_weights_of_the_best_epoch():
     bags = load_dataset("needles", n_bags=40)
     validation = load_dataset("needles", n_bags=20, seed=1)
-    model = BagClassifier(epochs=25, learning_rate=0.02, random_state=1, dropout=0.0)
+    model = BagClassifier(epochs=25, learning_rate=0.02, random_state=1, dropout=0.0, patience=None, calibration=False)
     model.fit(bags, bags.labels, validation=(validation, validation.labels))
     criteria = [epoch.criterion for epoch in model.history_]
     probabilities = model.predict_proba(validation)
@@ -170,13 +170,16 @@ def test_run_validates_in_evaluation_mode_without_gradients():
     bags = load_dataset("needles", n_bags=10)
     model = BagClassifier(encoder=RecordingEncoder(), epochs=1, batch_size=10, validation=0.2, random_state=0)
     model.fit(bags, bags.labels)
-    assert model.model_.encoder[1].calls[-2:] == [(True, True), (False, False)]
+    training = (True, True)
+    assert model.model_.encoder[1].calls.count(training) == 1
+    after = model.model_.encoder[1].calls[model.model_.encoder[1].calls.index(training) + 1 :]
+    assert after == [(False, False)] * 2  # the validation, and the scores for the calibration
 
 
 def test_run_validates_with_the_class_weights_of_training():
     bags, validation = load_dataset("needles", n_bags=20), load_dataset("needles", n_bags=10, seed=1)
     factors = {0: 1.0, 1: 5.0}
-    model = BagClassifier(epochs=1, class_weight=factors, random_state=0)
+    model = BagClassifier(epochs=1, class_weight=factors, calibration=False, random_state=0)
     model.fit(bags, bags.labels, validation=(validation, validation.labels))
     losses = -np.log(model.predict_proba(validation)[np.arange(10), validation.labels])
     expected = (losses * np.array([factors[label] for label in validation.labels])).mean()
@@ -185,7 +188,7 @@ def test_run_validates_with_the_class_weights_of_training():
 
 def test_run_with_averaging_averages_the_weights_of_the_last_epochs():
     bags = load_dataset("needles", n_bags=12)
-    options = {"random_state": 1, "dropout": 0.5}
+    options = {"random_state": 1, "dropout": 0.5, "validation": None}
     fourth, fifth = (
         BagClassifier(epochs=epochs, **options).fit(bags, bags.labels).model_.state_dict() for epochs in (4, 5)
     )
@@ -211,7 +214,9 @@ class MaskRecordingEncoder(nn.Module):
 
 def test_run_samples_a_new_dropout_mask_in_every_step_even_if_the_encoder_was_in_evaluation_mode():
     bags = load_dataset("needles", n_bags=6)
-    model = BagClassifier(encoder=MaskRecordingEncoder().eval(), epochs=4, batch_size=2, random_state=0)
+    model = BagClassifier(
+        encoder=MaskRecordingEncoder().eval(), epochs=4, batch_size=2, validation=None, random_state=0
+    )
     masks = model.fit(bags, bags.labels).model_.encoder[1].masks
     assert len(masks) == 4 * 3
     assert len(set(masks)) == len(masks)
@@ -230,6 +235,9 @@ def test_run_reports_every_batch_and_epoch_to_progress():
     bags = load_dataset("needles", n_bags=10)
     progress = CountingProgress()
     BagClassifier(epochs=3, batch_size=4, random_state=0).fit(bags, bags.labels, progress=progress)
+    assert (progress.batches, progress.epochs) == (30, 15)  # five networks of eight bags
+    progress = CountingProgress()
+    BagClassifier(epochs=3, batch_size=4, validation=None, random_state=0).fit(bags, bags.labels, progress=progress)
     assert (progress.batches, progress.epochs) == (9, 3)
 
 
@@ -279,7 +287,7 @@ def test_run_that_diverges_or_stops_near_a_divergence_keeps_the_last_good_checkp
     bags, messages = load_dataset("needles", n_bags=24), []
     options = {"optimizer": "sgd", "momentum": 0.0, "learning_rate": 1.0, "weight_decay": 4.0, "dropout": 0.0}
     for step in range(76, 88):
-        model = BagClassifier(encoder="identity", pooling="mean", random_state=0, **options)
+        model = BagClassifier(encoder="identity", pooling="mean", validation=None, random_state=0, **options)
         with pytest.raises((TrainingStopped, InputError)) as end:
             model.fit(bags, bags.labels, checkpoint=tmp_path / str(step), should_stop=StopAfter(step))
         messages.append(str(end.value))

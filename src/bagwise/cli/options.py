@@ -103,7 +103,9 @@ PARAMETERS: dict[str, Parameter] = {
     ),
     "attention_width": Parameter(int, "Number of hidden units of the attention (L in the paper).", "128"),
     "heads": Parameter(int, "Number of attention heads.", "1"),
-    "epochs": Parameter(int, "Number of passes over the training bags.", "auto; 100, or 40 with folds of more than 200 bags"),
+    "epochs": Parameter(
+        int, "Number of passes over the training bags.", "auto; 100, or 40 with folds of more than 200 bags"
+    ),
     "batch_size": Parameter(int, "Number of bags per optimizer step.", "1"),
     "optimizer": Parameter(str, "Optimizer: adam, sgd or nesterov.", "adam"),
     "learning_rate": Parameter(float, "Learning rate of the optimizer.", "0.0005"),

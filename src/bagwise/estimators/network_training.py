@@ -26,7 +26,7 @@ from bagwise.training import (
     run_inference,
 )
 from bagwise.training.engines import EngineChoice, choose_engine
-from bagwise.training.streaming import resolve_memory
+from bagwise.training.streaming import MemoryBudget, resolve_memory
 
 
 class TrainedNetworks(NamedTuple):
@@ -78,6 +78,7 @@ def train_networks(
     TrainedNetworks
     """
     device = resolve_device(estimator.device)
+    _check_held_out_bags_fit(estimator, plan)
     finished = [] if checkpoint is None else checkpoint.load_finished()
     models, histories = [], []
     progress.engine(choice)
@@ -123,6 +124,19 @@ def choose_plan_engine(estimator: Any, plan: TrainingPlan, device: torch.device)
         device,
         n_models=len(plan.parts),
     )
+
+
+def _check_held_out_bags_fit(estimator: Any, plan: TrainingPlan) -> None:
+    """Check the memory for the held-out bags before the training, because they are scored whole after it."""
+    device = resolve_device(estimator.device)
+    for part in plan.parts:
+        if part.held_out is not None:
+            model = build_network(estimator, part.training.bags[:1], part.seed).eval()
+            largest = np.array([part.held_out.bags.sizes.argmax()])
+            with torch.no_grad():
+                MemoryBudget(resolve_memory(estimator.memory, device)).check_whole_bags(
+                    model, part.held_out.bags, largest, device
+                )
 
 
 def _score_held_out(estimator: Any, plan: TrainingPlan, models: list[BagModel]) -> HeldOutScores | None:

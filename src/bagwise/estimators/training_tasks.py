@@ -55,6 +55,11 @@ class LabelledBags(NamedTuple):
         weights = None if self.weights is None else self.weights[rows]
         return LabelledBags(self.bags[rows], self.targets[rows], weights, rows)
 
+    @property
+    def weighted_rows(self) -> np.ndarray:
+        """Rows of the bags that count in the loss: those whose weight is positive."""
+        return np.arange(len(self.bags)) if self.weights is None else np.flatnonzero(self.weights)
+
 
 class TrainingPart(NamedTuple):
     """The training bags, the held-out bags and the seed of one network.
@@ -144,7 +149,7 @@ def plan_training(estimator: Any, known: LabelledBags, given: LabelledBags | Non
         try:
             splits = split_validation(known, target, validation, random_integer(seed, Purpose.SPLIT))
         except InputError:  # too few bags to hold any out
-            if estimator.validation != AUTO:
+            if estimator.validation != AUTO or list_uses_of_held_out_bags(estimator):
                 raise
     is_single = len(splits) == 1
     seeds = [seed if is_single else random_integer(seed, Purpose.MEMBER, number) for number in range(len(splits))]
@@ -175,8 +180,9 @@ def resolve_validation(estimator: Any, known: LabelledBags, target: Target) -> f
     """
     validation, has_patience = estimator.validation, estimator.patience not in (None, AUTO)
     if validation == AUTO:
-        n_rarest = int(np.unique(target.make_strata(known.targets), return_counts=True)[1].min())
-        n_units = len(known.bags) if known.bags.groups is None else len(np.unique(known.bags.groups))
+        rows, groups = known.weighted_rows, known.bags.groups
+        n_rarest = int(np.unique(target.make_strata(known.targets[rows]), return_counts=True)[1].min())
+        n_units = len(rows) if groups is None else len(np.unique(groups[rows]))
         is_large = n_units >= MIN_BAGS_FOR_SHARE and n_rarest >= MIN_BAGS_OF_CLASS_FOR_SHARE
         if has_patience or (is_large and not estimator.averaging):
             return HELD_OUT_SHARE
@@ -206,12 +212,22 @@ def check_validation(estimator: Any, validation: float | int | None, has_validat
             "patience needs one set of validation bags; set validation to a share, e.g. validation=0.2 (on the command "
             "line: --validation 0.2)"
         )
-    wanted = "calibration" if estimator.calibration is True else "threshold" if estimator.threshold else ""
-    if wanted and validation is None and not has_validation_bags:
+    uses = list_uses_of_held_out_bags(estimator)
+    if uses and validation is None and not has_validation_bags:
         raise InputError(
-            f"the {wanted} is learned from held-out bags; set validation, e.g. validation=0.2 or validation=5 (on the "
+            f"the {uses[0]} is learned from held-out bags; set validation, e.g. validation=0.2 or validation=5 (on the "
             "command line: --validation 0.2 or --validation 5)"
         )
+
+
+def list_uses_of_held_out_bags(estimator: Any) -> list[str]:
+    """List what the parameters demand to be learned from held-out bags."""
+    wanted = {
+        "calibration": estimator.calibration is True,
+        "threshold": estimator.threshold,
+        "epoch": estimator.patience not in (None, AUTO),
+    }
+    return [use for use, is_wanted in wanted.items() if is_wanted]
 
 
 def make_training_settings(estimator: Any, parts: list[TrainingPart], chooses_epoch: bool) -> TrainingSettings:
@@ -252,14 +268,20 @@ def split_validation(
     InputError
         If there are too few bags or groups.
     """
-    strata, groups = target.make_strata(known.targets), known.bags.groups
     if validation is None:
         return [(known, None)]
+    rows = known.weighted_rows
+    without_weight = np.setdiff1d(np.arange(len(known.bags)), rows)  # never held out, so their targets do not matter
+    strata = target.make_strata(known.targets[rows])
+    groups = None if known.bags.groups is None else known.bags.groups[rows]
     if isinstance(validation, float):
         splits = [hold_out(strata, groups, validation, seed)]
     else:
         splits = make_inner_folds(strata, groups, validation, seed)
-    return [(known.select(training), known.select(held_out)) for training, held_out in splits]
+    return [
+        (known.select(np.sort(np.append(rows[training], without_weight))), known.select(rows[held_out]))
+        for training, held_out in splits
+    ]
 
 
 def make_part(
@@ -273,8 +295,8 @@ def make_part(
             importance = (importance * part.weights).astype(importance.dtype)
             if not importance.any():
                 raise InputError(
-                    "all training bags or all validation bags have a sample_weight of 0; pass validation bags with "
-                    "fit(..., validation=(bags, labels)), or set validation=None"
+                    "all training bags or all validation bags have a weight of 0, which is sample_weight times "
+                    "class_weight; change one of them"
                 )
         return TrainingTask(part.bags, part.targets, importance)
 

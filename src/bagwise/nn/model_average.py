@@ -192,7 +192,8 @@ class Heads(nn.Module):
     def forward(self, values: Float[Tensor, "bags pooled_width"]) -> Float[Tensor, "bags scores"]:
         """Compute the mean of the scores of the members, each from its block of the pooled values."""
         blocks = split_blocks(values, len(self.members))
-        return torch.stack([head(block) for head, block in zip(self.members, blocks, strict=True)]).mean(dim=0)
+        first, *others = (head(block) for head, block in zip(self.members, blocks, strict=True))
+        return sum(others, first) / len(self.members)  # one after the other: mean() rounds rows differently
 
 
 def split_blocks(columns: Tensor, n_blocks: int) -> tuple[Tensor, ...]:

@@ -132,7 +132,7 @@ def test_fit_scales_rows_by_the_training_bags():
 
 
 def test_calibration_changes_probabilities_but_not_the_ranking():
-    plain, calibrated = (Thresholding(calibration=folds).fit(BAGS, LABELS) for folds in (0, 3))
+    plain, calibrated = (Thresholding(calibration=switch).fit(BAGS, LABELS) for switch in (False, True))
     assert plain.calibration_ == (1.0, [0.0])
     assert plain.held_out_loss_ is None
     assert calibrated.calibration_.slope != 1.0
@@ -142,7 +142,7 @@ def test_calibration_changes_probabilities_but_not_the_ranking():
 
 
 def test_decision_function_is_the_log_odds_of_the_predicted_probability():
-    plain, calibrated = (Thresholding(calibration=folds).fit(BAGS, LABELS) for folds in (0, 3))
+    plain, calibrated = (Thresholding(calibration=switch).fit(BAGS, LABELS) for switch in (False, True))
     expected = calibrated.calibration_.slope * plain.decision_function(BAGS) + calibrated.calibration_.offset
     np.testing.assert_allclose(calibrated.decision_function(BAGS), expected, rtol=1e-12)
     np.testing.assert_allclose(calibrated.predict_proba(BAGS)[:, 1], 1 / (1 + np.exp(-expected)), rtol=1e-12)

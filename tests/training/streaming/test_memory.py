@@ -14,6 +14,7 @@ from bagwise.nn.dropout import StreamPosition, set_stream_position
 from bagwise.nn.pooling.attention import Attention
 from bagwise.nn.pooling.linear import Mean
 from bagwise.training.batches import bags_to_tensors
+from bagwise.training.progress import TrainingProgress
 from bagwise.training.streaming import gradient, memory
 from bagwise.training.streaming.memory import (
     MemoryBudget,
@@ -144,7 +145,9 @@ def test_memory_budget_reads_bags_at_once_if_the_pooling_is_not_additive(streame
 def test_memory_budget_does_not_change_the_result_of_training(streamed_batches):
     bags = load_dataset("needles", n_bags=20)
     models = [
-        BagClassifier(epochs=2, batch_size=3, learning_rate=1e-3, engine="torch", random_state=1, memory=limit)
+        BagClassifier(
+            epochs=2, batch_size=3, learning_rate=1e-3, engine="torch", random_state=1, memory=limit, validation=None
+        )
         for limit in ("1KB", "1GB")
     ]
     in_pieces, whole = (model.fit(bags, bags.labels).model_.state_dict() for model in models)
@@ -255,13 +258,23 @@ def test_memory_budget_reads_bags_in_pieces_if_the_context_supports_streaming(st
     assert streamed_batches == [[0, 1, 2]]
 
 
+class FailingProgress(TrainingProgress):
+    """Fails if the training begins."""
+
+    def batch(self, done, batches):
+        raise AssertionError("bags that do not fit must be found before the training")
+
+
 @every_context
 def test_fit_names_a_bag_that_does_not_fit_and_trains_on_samples_of_it(kind):
     bags = make_large_bags(2500, 5, 3, 2600)
     model = BagClassifier(context=kind(64), epochs=1, memory="2MB", random_state=0)
     with pytest.raises(InputError, match=r"^bag 'slide [03]' has 2,[56]00 instances"):
         model.fit(bags, [0, 1, 0, 1])
-    model.set_params(most_instances=50).fit(bags, [0, 1, 0, 1])
+    model.set_params(most_instances=50)
+    with pytest.raises(InputError, match=r"use a larger memory limit, memory='\d+MB'$"):  # for held-out bags
+        model.fit(bags, [0, 1, 0, 1], progress=FailingProgress())
+    model.set_params(validation=None).fit(bags, [0, 1, 0, 1])
     with pytest.raises(InputError, match=r"^bag 'slide 0' has 2,500 instances"):
         model.predict_proba(bags)
     assert model.set_params(memory="1GB").predict_proba(bags).shape == (4, 2)
