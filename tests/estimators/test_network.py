@@ -395,14 +395,13 @@ def test_held_out_outputs_are_those_of_the_network_trained_without_the_bag():
     model = BagClassifier(**QUICK, validation=4, calibration=False).fit(NEEDLES, NEEDLES.labels)
     rows, outputs = model.held_out_outputs_
     assert sorted(rows) == list(range(40))
-    members = [model.predict_proba(NEEDLES)]
-    networks = list_members(model.model_)
-    for network in networks:
-        model.model_ = network
-        members.append(model.predict_proba(NEEDLES))
-    closest = np.abs(np.array(members[1:])[:, rows] - outputs).max(axis=2).argmin(axis=0)
+    predicted = []
+    for member in list_members(model.model_):
+        model.model_ = member
+        predicted.append(model.predict_proba(NEEDLES))
+    closest = np.abs(np.array(predicted)[:, rows] - outputs).max(axis=2).argmin(axis=0)
     np.testing.assert_array_equal(closest, np.repeat(range(4), 10))
-    np.testing.assert_allclose(np.array(members[1:])[closest, rows], outputs, atol=1e-6)
+    np.testing.assert_allclose(np.array(predicted)[closest, rows], outputs, atol=1e-6)
 
 
 def test_held_out_outputs_are_calibrated_on_the_other_folds():

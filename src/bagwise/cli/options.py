@@ -260,11 +260,7 @@ def read_methods(names: str, flags: dict[str, Any], path: Path | None) -> tuple[
     """
     from bagwise.estimators import METHODS, BagClassifier, resolve_method_name
 
-    chosen = (
-        list(METHODS)
-        if names.strip() == "all"
-        else [resolve_method_name(name) for name in split_names(names)]
-    )
+    chosen = list(METHODS) if names.strip() == "all" else [resolve_method_name(name) for name in split_names(names)]
     if not chosen:
         raise InputError("--methods is empty; give names separated by commas, e.g. --methods attention,MI-SVM")
     tables, grids = _read_methods_file(path) if path is not None else ({}, {})

@@ -73,8 +73,8 @@ from .meta.screening import ScreenedMethod
 from .meta.selected import Selected
 from .meta.super_learner import SuperLearner
 from .meta.voting import Voting
-from .network import BagNetwork
 from .methods import PRESETS, Method
+from .network import BagNetwork
 from .registry import METHODS, build_method, get_preset, list_parameters, resolve_method_name
 from .serialization import DESCRIPTION, restore_attributes, to_plain
 from .validation import BagsLike, as_bags
