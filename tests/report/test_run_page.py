@@ -140,6 +140,7 @@ def test_write_report_shows_the_screening_by_weight(page, tmp_path):
     for row in ordered:
         assert all(f">{format_number(row[name])}<" in section for name in run.target.main_metrics)
     assert "fit into the budget of 2s" in section
+    assert f'--screen "{",".join(row["method"] for row in run.screening)}"' in section
     assert '<a href="#screening">' in text
     assert "screening" not in page
 

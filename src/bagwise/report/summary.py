@@ -60,7 +60,7 @@ def summarise_run(run: Run) -> JsonObject:
         "metrics": run.metrics["bags"],
         "baselines": run.baselines,
         "baseline_notes": compare_with_baselines(run.target, run.metrics["bags"], run.baselines),
-        "screening": sorted(run.screening, key=lambda row: -row["weight"]),
+        "screening": run.screening,
         "groups": run.metrics.get("groups"),
         "key_instances": run.metrics.get("instances", {}),
         "intervals": {
