@@ -205,11 +205,14 @@ def test_default_list_leaves_out_methods_that_cannot_predict_the_target():
     assert model.__sklearn_tags__().classifier_tags.multi_class
 
 
-def test_majority_warnings_of_candidates_are_left_to_the_table(recwarn):
+def test_fit_warns_once_if_the_vote_does_not_beat_the_majority(recwarn):
     same = NEEDLES.replace(instances=np.zeros_like(NEEDLES.instances))
-    model = SuperLearner(screen=SCREEN[:1], random_state=0).fit(same, NEEDLES.labels)
-    assert not model.members_[0].held_out_loss_.beats_majority
-    assert not [warning for warning in recwarn if warning.category is MajorityWarning]
+    model = SuperLearner(screen=["MI-Kernel", "mi-Graph"], random_state=0).fit(same, NEEDLES.labels)
+    assert not any(member.held_out_loss_.beats_majority for member in model.members_)
+    (warning,) = [warning for warning in recwarn if warning.category is MajorityWarning]
+    assert str(warning.message).startswith("SuperLearner does not beat the majority on its own held-out bags")
+    SuperLearner(screen=["MI-Kernel"], random_state=0).fit(NEEDLES, NEEDLES.labels)
+    assert len([warning for warning in recwarn if warning.category is MajorityWarning]) == 1
 
 
 def test_auto_and_super_learner_are_the_same_machinery():

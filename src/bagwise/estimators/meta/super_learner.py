@@ -15,7 +15,12 @@ from bagwise.bags import Bags, Folds, make_inner_folds
 from bagwise.errors import InputError
 from bagwise.estimators.bag_classifier import BagClassifier
 from bagwise.estimators.base import BagEstimator, RandomState
-from bagwise.estimators.calibration import MajorityWarning
+from bagwise.estimators.calibration import (
+    MajorityWarning,
+    compute_class_shares,
+    compute_held_out_loss,
+    warn_if_majority_wins,
+)
 from bagwise.estimators.classical.mi_kernel import MIKernel
 from bagwise.estimators.classical.mi_vlad import MiVLAD
 from bagwise.estimators.classical.naive import NaiveClassifier
@@ -176,6 +181,7 @@ class SuperLearner(Voting):
             )
             for name, weight, predicted in zip(library, weights.tolist(), outputs, strict=True)
         ]
+        self._warn_of_majority(self.target_.average_outputs(np.array(outputs), weights), targets, rows)
         return self
 
     def check(self, X: BagsLike, y: npt.ArrayLike | None, validation: ValidationBags | None = None) -> None:
@@ -216,6 +222,14 @@ class SuperLearner(Voting):
             names = select_within_budget({name: each or 0.0 for name, each in seconds.items()}, budget)
             library = {name: library[name] for name in names}
         return Plan(bags, targets, library, seconds)
+
+    def _warn_of_majority(self, outputs: np.ndarray, targets: np.ndarray, rows: np.ndarray) -> None:
+        """Warn if the class shares are better than the vote of the copies that were fitted without the bags."""
+        if self.target_.has_calibration:
+            likelihood, equal = self.target_.likelihood, np.ones(len(targets))
+            known = targets[rows], compute_class_shares(targets, equal), equal[rows]
+            loss = compute_held_out_loss(likelihood, likelihood.link(outputs), *known)
+            warn_if_majority_wins(type(self).__name__, loss, stacklevel=3)
 
     def _list_candidates(self, y: npt.ArrayLike, n_bags: int) -> dict[str, BagEstimator]:
         """Return copies of the candidates by name; without those of the default list that cannot predict the target."""
