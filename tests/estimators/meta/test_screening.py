@@ -16,6 +16,7 @@ from bagwise.estimators.meta.screening import (
     ScreenedMethod,
     build_screened_methods,
     estimate_seconds,
+    is_feasible,
     restore_screening,
     select_within_budget,
 )
@@ -90,6 +91,18 @@ def test_estimate_seconds_counts_the_fits():
 def test_estimate_seconds_of_images_is_higher():
     vectors, images = (estimate(BagClassifier(), n_bags=50, width=width) for width in (784, (28, 28)))
     assert images > 5 * vectors
+
+
+def test_is_feasible_leaves_networks_and_trees_for_any_number_of_instances():
+    library = build_screened_methods(None)
+    sizes = {"small": {"n_bags": 100}, "large": {"n_bags": 5_000}, "huge": {"n_bags": 20_000, "width": 2_000}}
+    feasible = {
+        size: {name for name, each in library.items() if is_feasible(each, make_known(**numbers).bags)}
+        for size, numbers in sizes.items()
+    }
+    assert feasible["small"] == set(DEFAULT_SCREEN)
+    assert set(DEFAULT_SCREEN) - feasible["large"] == {"MI-SVM"}
+    assert feasible["huge"] == {"gated attention", "extra trees"}
 
 
 def test_estimate_seconds_knows_methods_only():

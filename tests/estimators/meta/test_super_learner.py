@@ -17,6 +17,7 @@ from bagwise.estimators.calibration import MajorityWarning
 from bagwise.estimators.classical.mi_kernel import MIKernel
 from bagwise.estimators.classical.mi_vlad import MiVLAD
 from bagwise.estimators.classical.pooled import PooledClassifier
+from bagwise.estimators.meta import screening
 from bagwise.estimators.meta.committee import Committee
 from bagwise.estimators.meta.screening import DEFAULT_SCREEN
 from bagwise.estimators.meta.super_learner import SuperLearner, learn_member_weights, make_default_library
@@ -203,6 +204,13 @@ def test_default_list_leaves_out_methods_that_cannot_predict_the_target():
     assert set(DEFAULT_SCREEN) - set(names) == {"MI-SVM"}
     assert model.learn_target(labels, 40).n_outputs == 3
     assert model.__sklearn_tags__().classifier_tags.multi_class
+
+
+def test_default_list_leaves_out_methods_that_are_not_made_for_so_many_instances(monkeypatch):
+    monkeypatch.setattr(screening, "MAX_EXACT_ROWS", NEEDLES.n_instances - 1)
+    assert set(DEFAULT_SCREEN) - set(SuperLearner()._plan(NEEDLES, NEEDLES.labels).library) == {"MI-SVM"}
+    named = SuperLearner(screen=["MI-SVM", "naive"])
+    assert set(named._plan(NEEDLES, NEEDLES.labels).library) == {"MI-SVM", "naive"}
 
 
 def test_fit_warns_once_if_the_vote_does_not_beat_the_majority(recwarn):

@@ -29,6 +29,7 @@ from bagwise.errors import InputError
 from bagwise.estimators.base import BagEstimator
 from bagwise.estimators.classical.base import ClassicalEstimator
 from bagwise.estimators.classical.em_dd import EMDD
+from bagwise.estimators.classical.hyperplanes import MAX_EXACT_ROWS
 from bagwise.estimators.classical.majority import MajorityClassifier
 from bagwise.estimators.classical.mi_fv import MiFV
 from bagwise.estimators.classical.mi_graph import MiGraph
@@ -51,6 +52,8 @@ from bagwise.estimators.training_tasks import (
 from bagwise.targets import Metrics, Target
 
 FIXED_SECONDS = 0.1
+MAX_VALUES = 1 << 27  # of instances that a classical method holds in memory: 3 GB with its working copies
+MAX_PAIRED_INSTANCES = 100_000  # of kernels between all pairs of instances, computed in blocks: minutes
 
 # one method per idea: a network, trees, kernels between boxes, sets and graphs, vectors of bags, witnesses
 DEFAULT_SCREEN = (
@@ -155,6 +158,30 @@ def estimate_seconds(estimator: BagEstimator, known: LabelledBags, target: Targe
     else:
         return None
     return round(fits * (FIXED_SECONDS + work / 1e6), 1)
+
+
+def is_feasible(estimator: BagEstimator, bags: Bags) -> bool:
+    """Return whether a method can be fitted to so many instances with the memory and the time of a usual machine.
+
+    It depends on the sizes of the data alone, so that the default list is the same on every machine.
+
+    Parameters
+    ----------
+    estimator : BagEstimator
+        Estimator of a method.
+    bags : Bags
+        Training bags.
+
+    Returns
+    -------
+    bool
+    """
+    sizes = _measure(bags)
+    if isinstance(estimator, MISVM | MiSVM):
+        return sizes.instances <= MAX_EXACT_ROWS
+    if isinstance(estimator, MIKernel | MiGraph) and sizes.instances > MAX_PAIRED_INSTANCES:
+        return False
+    return not isinstance(estimator, ClassicalEstimator) or sizes.instances * sizes.width <= MAX_VALUES
 
 
 def select_within_budget(seconds: dict[str, float], budget: float) -> list[str]:

@@ -37,6 +37,7 @@ from bagwise.estimators.meta.screening import (
     ScreenedMethod,
     build_screened_methods,
     estimate_seconds,
+    is_feasible,
     restore_screening,
     select_within_budget,
 )
@@ -80,7 +81,7 @@ class SuperLearner(Voting):
         The candidates by name; None takes the methods of ``screen``.
     screen : sequence of str or None, default=None
         Names of the methods to try, as in ``build_method``, without combinations of methods. None means the default
-        list, without those that cannot predict the target.
+        list, without those that cannot predict the target or are not made for so many instances.
     budget : str, float or None, default=None
         Duration such as "10m", or a number of seconds. The methods with the highest estimated durations are removed
         from the list until the estimate fits. The estimate depends on the sizes of the data alone, and is no limit.
@@ -215,6 +216,8 @@ class SuperLearner(Voting):
         bags, targets = self._check_training_input(X, y)
         check_real_number("prior", self.prior, minimum=0)
         library = self._list_candidates(self.target_.decode(targets), len(bags))
+        if self._is_default():
+            library = {name: each for name, each in library.items() if is_feasible(each, bags)} or library
         known = LabelledBags(bags, targets)
         seconds = {name: estimate_seconds(each, known, self.target_, self.folds) for name, each in library.items()}
         if self.budget is not None:
