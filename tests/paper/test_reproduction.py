@@ -3,7 +3,7 @@ import pytest
 from bagwise.errors import InputError
 from bagwise.evaluation.comparison.plan import make_plan
 from bagwise.paper import recipes
-from bagwise.paper.recipes import Recipe, Setting
+from bagwise.paper.experiments import Recipe, Setting
 from bagwise.paper.reproduction import choose_settings, list_fits, reproduce_experiment
 
 

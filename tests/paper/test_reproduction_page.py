@@ -5,8 +5,9 @@ import pytest
 
 from bagwise.evaluation.comparison.plan import make_plan
 from bagwise.evaluation.comparison.runner import compare_methods
+from bagwise.paper.experiments import Recipe, Setting
 from bagwise.paper.published import Published
-from bagwise.paper.recipes import RECIPES, Recipe, Setting
+from bagwise.paper.recipes import RECIPES
 from bagwise.paper.reproduction_page import (
     PAPER_LINES,
     PAPER_POINTS,

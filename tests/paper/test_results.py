@@ -7,8 +7,8 @@ from sklearn.metrics import roc_auc_score
 from bagwise.evaluation.comparison.comparison_folder import Comparison
 from bagwise.evaluation.comparison.plan import make_plan
 from bagwise.evaluation.comparison.runner import compare_methods
+from bagwise.paper.experiments import Recipe, Setting
 from bagwise.paper.published import Published
-from bagwise.paper.recipes import Recipe, Setting
 from bagwise.paper.results import (
     INSTANCE_METRICS,
     Result,

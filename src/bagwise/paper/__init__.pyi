@@ -1,5 +1,6 @@
 __all__ = [
     "FITS",
+    "FLOORS",
     "PAGE",
     "RECIPES",
     "RESULTS",
@@ -22,11 +23,12 @@ __all__ = [
     "write_results",
 ]
 
+from .experiments import Recipe, Setting
 from .paper_figures import plot_paper_figures
 from .protocols import apply_all_protocols
 from .published import Published, read_published
-from .recipes import RECIPES, TABLE1_SELECTION, Recipe, Setting, make_table1_network
+from .recipes import RECIPES, TABLE1_SELECTION, make_table1_network
 from .reproduction import reproduce_experiment
-from .reproduction_page import FITS, PAGE, RESULTS, TEXT, write_reproduction_page, write_results
+from .reproduction_page import FITS, FLOORS, PAGE, RESULTS, TEXT, write_reproduction_page, write_results
 from .result_tables import render_markdown
 from .results import Result, make_fit_rows, make_result_rows, read_results

@@ -53,8 +53,8 @@ def load_needles(
     """
     if n_bags < 2 or mean_size < 1 or not 1 <= n_shifted <= n_features or abs(shift) > MAX_SHIFT:
         raise InputError(
-            f"synthetic bags require n_bags ≥ 2, mean_size ≥ 1, 1 ≤ n_shifted ≤ n_features and |shift| ≤ {MAX_SHIFT:g}, "
-            f"got n_bags={n_bags}, mean_size={mean_size}, n_shifted={n_shifted}, n_features={n_features} and "
+            f"synthetic bags require n_bags ≥ 2, mean_size ≥ 1, 1 ≤ n_shifted ≤ n_features and |shift| ≤ {MAX_SHIFT:g}"
+            f", got n_bags={n_bags}, mean_size={mean_size}, n_shifted={n_shifted}, n_features={n_features} and "
             f"shift={shift}"
         )
     check_sample_memory(n_bags, mean_size, math.sqrt(mean_size), n_features * BYTES_PER_FEATURE)
