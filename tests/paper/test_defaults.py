@@ -47,9 +47,14 @@ def test_make_default_settings_run_confirmation_sets_on_request_only():
 
 @pytest.mark.parametrize("name", [*DEVELOPMENT, *CONFIRMATION])
 def test_make_default_settings_compare_rows_on_the_same_folds(name):
-    (old,), (new,) = SETTINGS[f"{name}-old-default"].plans, SETTINGS[name].plans
-    assert old._replace(methods={}) == new._replace(methods={})
-    assert (new.folds, new.repeats) == (5, 1)
+    for old, new in zip(SETTINGS[f"{name}-old-default"].plans, SETTINGS[name].plans, strict=True):
+        assert old._replace(methods={}) == new._replace(methods={})
+        assert (new.folds, new.repeats) == (5, 1)
+
+
+def test_make_default_settings_draw_wide_bags_several_times():
+    assert [plan.options["seed"] for plan in SETTINGS["wide"].plans] == [0, 1, 2, 3, 4]
+    assert all(len(setting.plans) == 1 for name, setting in SETTINGS.items() if not name.startswith("wide"))
 
 
 def test_make_default_settings_have_the_old_and_the_new_default():
@@ -74,6 +79,7 @@ def test_make_default_settings_are_small_in_the_quick_version():
     quick = {setting.name: setting for setting in make_default_settings(1, True)}
     assert quick.keys() == SETTINGS.keys()
     for name in ("wide", "wide-old-default"):
+        assert len(quick[name].plans) == 1
         assert quick[name].plans[0].folds == 2
         assert build_estimator(quick[name].plans[0], NETWORK).epochs == 3
 

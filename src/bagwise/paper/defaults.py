@@ -18,15 +18,17 @@ OTHER_METHODS = ("extra trees", MAJORITY)
 COLUMNS = ("accuracy", "balanced_accuracy", "auc", "log_loss", EXCESS, SECONDS)
 INFORMATIVE_AUC, LARGE = 0.7, 200  # above them, further floors apply
 LEGEND = (
-    "Each cell shows the mean ± its standard error over folds. (incomplete): some folds have not been run. The excess "
-    "calibration error is the expected calibration error of the predictions of all folds together, minus the one that "
-    "a perfectly calibrated model with the same probabilities has by chance. seconds: time of one fit. The floors "
-    "concern the development sets of 40 to 600 bags."
+    "Each cell shows the mean ± its standard error over folds, averaged over repeats or draws of the bags. "
+    "(incomplete): some folds have not been run. The excess calibration error is the expected calibration error of the "
+    "predictions of all folds together, minus the one that a perfectly calibrated model with the same probabilities "
+    "has by chance. seconds: time of one fit. The floors concern the development sets of 40 to 600 bags."
 )
-DEVELOPMENT: dict[str, dict[str, Any]] = {  # with the options of the data sets
-    **{name: {} for name in ("ucsb-breast", "mutagenesis-1", "newsgroups-1", "newsgroups-2", "wide", "protein")},
-    "mnist-bags": {"n_bags": 100},  # the folds divide training bags, which contain training images only
-    **{name: {} for name in ("brown-creeper", "corel-beach")},
+DEVELOPMENT: dict[str, list[dict[str, Any]]] = {  # with the options of the data sets, for each draw of the bags
+    **{name: [{}] for name in ("ucsb-breast", "mutagenesis-1", "newsgroups-1", "newsgroups-2")},
+    "wide": [{"seed": draw} for draw in range(5)],  # one draw of 50 bags is too few to compare two AUCs
+    "protein": [{}],
+    "mnist-bags": [{"n_bags": 100}],  # the folds divide training bags, which contain training images only
+    **{name: [{}] for name in ("brown-creeper", "corel-beach")},
 }
 CONFIRMATION = ("musk1", "musk2", "fox", "tiger", "elephant")
 
@@ -35,7 +37,8 @@ def make_default_settings(repeats: int, quick: bool) -> list[Setting]:
     """Make two settings per data set, five stratified folds each: the old default, and all other rows.
 
     Both divide the bags into the same folds. The old default is the preset "paper" with 100 epochs: one network of all
-    training bags, without clipping and calibration. The quick version has two folds, and networks of three epochs.
+    training bags, without clipping and calibration. The quick version has one draw of the bags, two folds, and networks
+    of three epochs.
     """
     epochs: Parameters = {"epochs": 3} if quick else {}
     old = {NETWORK: {**get_preset("paper"), "epochs": 100, **epochs}}
@@ -45,13 +48,16 @@ def make_default_settings(repeats: int, quick: bool) -> list[Setting]:
             name=f"{name}{suffix}",
             table=name,
             column=None,
-            plans=[make_plan(name, methods, options=options, folds=2 if quick else 5, repeats=repeats, seed=1)],
+            plans=[
+                make_plan(name, methods, options=options, folds=2 if quick else 5, repeats=repeats, seed=1)
+                for options in (draws[:1] if quick else draws)
+            ],
             comparable=False,
             metrics=COLUMNS,
             rows={NETWORK: row},
             on_request=name in CONFIRMATION,
         )
-        for name, options in {**DEVELOPMENT, **{name: {} for name in CONFIRMATION}}.items()
+        for name, draws in {**DEVELOPMENT, **{name: [{}] for name in CONFIRMATION}}.items()
         for suffix, row, methods in (("-old-default", OLD, old), ("", NEW, new))
     ]
 
