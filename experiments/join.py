@@ -43,6 +43,7 @@ MOMENT = (1980, 1, 1, 0, 0, 0)  # time of every file in an archive, so that the 
 def main(name: str, place: Path | None) -> None:
     """Write the merged files of an experiment."""
     home, recipe = Path(__file__).parent / name, RECIPES[name]
+    home.mkdir(exist_ok=True)
     settings = apply_all_protocols(recipe.settings(1, False))
     order = list(dict.fromkeys(setting.name_row(method) for setting in settings for method in setting.methods))
     results, fits = committed_results(home), rows(home / FITS)

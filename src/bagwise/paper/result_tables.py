@@ -119,7 +119,8 @@ def format_difference(difference: float) -> str:
 def format_value(mean: float, error: float | None) -> str:
     """Format a mean with its error, if there is one.
 
-    >>> format_value(0.5, 0.0123), format_value(0.5, None)
-    ('0.500±0.012', '0.500')
+    >>> format_value(0.5, 0.0123), format_value(-0.5, None)
+    ('0.500±0.012', '−0.500')
     """
-    return f"{mean:.3f}" if error is None else f"{mean:.3f}±{error:.3f}"
+    text = f"{mean:.3f}".replace("-", "−")
+    return text if error is None else f"{text}±{error:.3f}"
