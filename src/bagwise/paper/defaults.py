@@ -101,7 +101,7 @@ FLOORS = (
 )
 
 DEFAULTS = Recipe(
-    title="Defaults",
+    title="Defaults of BagClassifier",
     metric="auc",
     pooled=False,
     settings=make_default_settings,
