@@ -12,6 +12,8 @@ from bagwise.paper.experiments import Parameters, Recipe, Setting
 from bagwise.paper.floors import Bound, Floor, Means
 from bagwise.paper.results import EXCESS, SECONDS
 
+Draws = dict[str, list[dict[str, Any]]]  # options of each data set, for each draw of its bags
+
 OLD, NEW, MAJORITY = "old default", "new default", "majority"
 NETWORK = "gated attention"  # the method whose parameters are those of BagClassifier()
 OTHER_METHODS = ("extra trees", MAJORITY)
@@ -23,14 +25,14 @@ LEGEND = (
     "predictions of all folds together, minus the one that a perfectly calibrated model with the same probabilities "
     "has by chance. seconds: time of one fit. The floors concern the development sets of 40 to 600 bags."
 )
-DEVELOPMENT: dict[str, list[dict[str, Any]]] = {  # with the options of the data sets, for each draw of the bags
+DEVELOPMENT: Draws = {
     **{name: [{}] for name in ("ucsb-breast", "mutagenesis-1", "newsgroups-1", "newsgroups-2")},
     "wide": [{"seed": draw} for draw in range(5)],  # one draw of 50 bags is too few to compare two AUCs
     "protein": [{}],
     "mnist-bags": [{"n_bags": 100}],  # the folds divide training bags, which contain training images only
     **{name: [{}] for name in ("brown-creeper", "corel-beach")},
 }
-CONFIRMATION = ("musk1", "musk2", "fox", "tiger", "elephant")
+CONFIRMATION: Draws = {name: [{}] for name in ("musk1", "musk2", "fox", "tiger", "elephant")}
 
 
 def make_default_settings(repeats: int, quick: bool) -> list[Setting]:
@@ -57,7 +59,7 @@ def make_default_settings(repeats: int, quick: bool) -> list[Setting]:
             rows={NETWORK: row},
             on_request=name in CONFIRMATION,
         )
-        for name, draws in {**DEVELOPMENT, **{name: [{}] for name in CONFIRMATION}}.items()
+        for name, draws in {**DEVELOPMENT, **CONFIRMATION}.items()
         for suffix, row, methods in (("-old-default", OLD, old), ("", NEW, new))
     ]
 
