@@ -18,13 +18,18 @@ from typing import Any
 from bagwise.io import write_atomically, write_csv
 from bagwise.paper import (
     FITS,
+    FLOORS,
     RECIPES,
     RESULTS,
     TEXT,
     Published,
     Result,
     apply_all_protocols,
+    check_floors,
+    collect_means,
+    count_bags,
     make_fit_rows,
+    make_floor_rows,
     make_result_rows,
     read_results,
     render_markdown,
@@ -38,17 +43,23 @@ MOMENT = (1980, 1, 1, 0, 0, 0)  # time of every file in an archive, so that the 
 def main(name: str, place: Path | None) -> None:
     """Write the merged files of an experiment."""
     home, recipe = Path(__file__).parent / name, RECIPES[name]
+    home.mkdir(exist_ok=True)
     settings = apply_all_protocols(recipe.settings(1, False))
-    order = list(dict.fromkeys(method for setting in settings for method in setting.methods))
+    order = list(dict.fromkeys(setting.name_row(method) for setting in settings for method in setting.methods))
     results, fits = committed_results(home), rows(home / FITS)
+    n_bags = {row["data"]: int(row["n_bags"]) for row in rows(home / FLOORS) if row["n_bags"]}
     if place is not None:
         results = joined(results, read_results(place, recipe, settings), order)
         fits = joined_fits(fits, make_fit_rows(place, settings))
+        n_bags |= count_bags(place, settings)
         pack(place, home / UNITS)
+    checks = check_floors(recipe.floors, collect_means(results), n_bags)
+    if checks:
+        write_csv(home / FLOORS, make_floor_rows(checks))
     write_csv(home / RESULTS, make_result_rows(results))
     write_csv(home / FITS, fits)
     with write_atomically(home / TEXT) as draft:
-        draft.write_text(render_markdown(recipe, results), encoding="utf-8")
+        draft.write_text(render_markdown(recipe, results, checks), encoding="utf-8")
     write_reproduction_page(home, recipe, results)
 
 

@@ -51,7 +51,8 @@ def test_predict_marks_bags_without_a_finite_prediction_and_exits_with_1(folder)
     instances = bags.instances.astype(np.float64)
     instances[bags.offsets[1]] = 1e300  # infinite in the float32 of the network
     save_bags(bags.replace(instances=instances), folder / "extreme")
-    result = bagwise("predict", "run", "extreme", "--out", "x2.csv", "--weights", "w2.csv", cwd=folder)
+    bagwise("train", "needles", "unclipped", *QUICK, "--scaling", "standard", cwd=folder)
+    result = bagwise("predict", "unclipped", "extreme", "--out", "x2.csv", "--weights", "w2.csv", cwd=folder)
     assert result.returncode == 1
     name = bags.name(1)
     assert f"1 of 3 bags have no finite prediction, such as {name} (probability 0 is nan" in result.stderr
@@ -61,7 +62,9 @@ def test_predict_marks_bags_without_a_finite_prediction_and_exits_with_1(folder)
     assert rows[1]["predicted"] == rows[1]["probability 1"] == ""
     with (folder / "w2.csv").open() as stream:
         assert name not in {row["bag"] for row in csv.DictReader(stream)}
-    assert f"no finite prediction for bag '{name}'" in run_rejected("evaluate", "run", "extreme", cwd=folder)
+    assert f"no finite prediction for bag '{name}'" in run_rejected("evaluate", "unclipped", "extreme", cwd=folder)
+    clipped = bagwise("predict", "run", "extreme", "--out", "x3.csv", cwd=folder)
+    assert clipped.returncode == 0, clipped.stderr
 
 
 def write_table(path, columns, rows):

@@ -3,7 +3,8 @@ import json
 import pytest
 
 from bagwise.evaluation.comparison.plan import make_plan
-from bagwise.paper.recipes import RECIPES, Recipe, Setting
+from bagwise.paper.experiments import Recipe, Setting
+from bagwise.paper.recipes import RECIPES
 from command_line import bagwise, run_rejected
 
 

@@ -19,7 +19,7 @@ def test_train_prints_written_files_and_next_step(tmp_path):
 def test_train_json_is_one_object_and_quiet_prints_nothing(tmp_path):
     result = bagwise("train", "needles", "run", *QUICK, "--json", cwd=tmp_path)
     assert json.loads(result.stdout)["metrics"]["n_bags"] == 6
-    silent = bagwise("train", "needles", "other", *QUICK, "--quiet", cwd=tmp_path)
+    silent = bagwise("train", "needles", "other", *QUICK, "--validation", "none", "--quiet", cwd=tmp_path)
     assert (silent.stdout, silent.stderr, silent.returncode) == ("", "", 0)
 
 
@@ -140,8 +140,8 @@ def test_train_auto_within_a_budget_is_repeated_by_its_printed_list(tmp_path):
         (["needles", "--test", "1.5"], "it must be a number above 0 and below 1"),
         (["needles", "--data-option", "n_bag=3"], "did you mean 'n_bags'"),
         (["needles", "--config", "nowhere.toml"], "nowhere.toml"),
-        (["needles", "--patience", "3"], "patience needs validation"),
-        (["needles", "--patience", "3", "--validation", "0"], "validation is 0.0; it must be a number above 0"),
+        (["needles", "--patience", "3", "--validation", "none"], "patience needs one set of validation bags"),
+        (["needles", "--validation", "0"], "validation is 0; it must be a share between 0 and 1, a number of folds"),
         (["needles", "--pooling", "max", "--heads", "0"], "heads is 0"),
         (["needles", "--class-weight", "foo"], "class_weight"),
         (["needles", "--test", "digits"], "use test bags with instances of the same shape"),

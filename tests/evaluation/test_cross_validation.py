@@ -8,7 +8,15 @@ from bagwise.errors import InputError
 from bagwise.estimators.bag_classifier import BagClassifier
 from bagwise.estimators.classical.pooled import PooledClassifier
 from bagwise.estimators.meta.adjusted import Adjusted
-from bagwise.evaluation.cross_validation import evaluate_split, get_metric_values, get_test_share, summarise_units
+from bagwise.evaluation.cross_validation import (
+    arrange_values,
+    evaluate_split,
+    get_metric_values,
+    get_pooled_values,
+    get_test_share,
+    pool_predictions,
+    summarise_units,
+)
 from bagwise.evaluation.protocol import Split, make_repeated_folds
 from bagwise.targets.classes import ClassTarget
 
@@ -147,3 +155,18 @@ def test_get_metric_values_and_get_test_share_follow_the_protocol():
     units = make_units()
     assert get_metric_values(units, "auc").shape == (2, 4)
     assert get_test_share(units) == pytest.approx(10 / 30)
+
+
+def test_arrange_values_leaves_gaps_where_units_are_missing():
+    units = [{"repeat": 0, "fold": 1}, {"repeat": 1, "fold": 0}, {"repeat": 1, "fold": 1}]
+    np.testing.assert_array_equal(arrange_values(units, [1.0, None, 3.0]), [[np.nan, 1.0], [np.nan, 3.0]])
+
+
+def test_pool_predictions_has_each_bag_once_per_repeat():
+    units = make_units()
+    pooled = pool_predictions(units)
+    assert len(pooled) == 2
+    for repeat, found in enumerate(pooled):
+        rows = np.concatenate([unit["rows"] for unit in units if unit["repeat"] == repeat])
+        np.testing.assert_array_equal(found.targets, NEEDLES.labels[rows])
+        assert compute_bag_metrics(found.targets, found.outputs)["auc"] == get_pooled_values(units, "auc")[repeat]

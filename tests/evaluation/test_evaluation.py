@@ -94,7 +94,7 @@ def test_evaluate_marks_bags_that_were_used_for_validation():
 
 
 def test_evaluate_rejects_a_prediction_that_is_not_finite_and_names_the_bag():
-    model = BagClassifier(epochs=1, random_state=0).fit(NEEDLES[:20], NEEDLES[:20].labels)
+    model = BagClassifier(epochs=1, scaling="standard", random_state=0).fit(NEEDLES[:20], NEEDLES[:20].labels)
     test = NEEDLES[20:].replace(names=[f"bag {n}" for n in range(10)])
     instances = test.instances.astype(np.float64)
     instances[test.offsets[4]] = 1e300

@@ -147,7 +147,8 @@ class DiskTrial:
 def add_tiny_recipe():
     """Register a recipe that takes a second."""
     from bagwise.evaluation.comparison.plan import make_plan
-    from bagwise.paper.recipes import RECIPES, Recipe, Setting
+    from bagwise.paper.experiments import Recipe, Setting
+    from bagwise.paper.recipes import RECIPES
 
     def tiny(repeats, quick):
         plan = make_plan("needles", {"MI-Kernel": {"calibration": False}, "naive": {}}, options={"n_bags": 20}, folds=2)

@@ -4,7 +4,7 @@ import json
 
 from bagwise.evaluation.comparison.plan import make_plan
 from bagwise.paper import recipes
-from bagwise.paper.recipes import Recipe, Setting
+from bagwise.paper.experiments import Recipe, Setting
 
 NAME = "tiny"
 METHODS = {"attention": {"epochs": 3, "batch_size": 4, "engine": "torch"}, "MI-Kernel": {"calibration": False}}

@@ -15,7 +15,7 @@ def test_apply_protocol_does_not_change_anything_by_default():
 @pytest.mark.parametrize("name", PROTOCOLS)
 @pytest.mark.parametrize("experiment", RECIPES)
 def test_apply_protocol_makes_new_settings_with_networks_only(name, experiment):
-    settings = RECIPES[experiment].settings(1, False)
+    settings = [setting for setting in RECIPES[experiment].settings(1, False) if not setting.rows]
     changed = apply_protocol(name, settings)
     assert not {setting.name for setting in settings} & {setting.name for setting in changed}
     for before, after in zip(settings, changed, strict=True):
@@ -47,6 +47,13 @@ def test_apply_protocol_leaves_out_settings_without_networks():
         for setting in RECIPES["table1"].settings(1, True)
     ]
     assert apply_protocol("validation", settings) == []
+
+
+def test_apply_protocol_leaves_out_settings_whose_parameters_are_the_subject():
+    settings = RECIPES["table1"].settings(1, True)
+    assert apply_protocol("validation", [settings[0]._replace(rows={"attention": "a row"}), settings[1]]) == (
+        apply_protocol("validation", settings[1:])
+    )
 
 
 def test_apply_all_protocols_names_settings_by_protocol():

@@ -3,7 +3,7 @@ import pytest
 from bagwise.errors import InputError
 from bagwise.evaluation.comparison.plan import make_plan
 from bagwise.paper import recipes
-from bagwise.paper.recipes import Recipe, Setting
+from bagwise.paper.experiments import Recipe, Setting
 from bagwise.paper.reproduction import choose_settings, list_fits, reproduce_experiment
 
 
@@ -19,10 +19,18 @@ def make_tiny_settings(repeats, quick):
     ]
 
 
+def make_reserved_settings(repeats, quick):
+    tiny, reserved = make_tiny_settings(repeats, quick=False)
+    (plan,) = reserved.plans
+    plan = plan._replace(data="digits", methods={"naive": {}})
+    return [tiny, reserved._replace(plans=[plan], on_request=True), reserved._replace(name="three", plans=[plan])]
+
+
 @pytest.fixture(autouse=True)
 def tiny_recipe(monkeypatch):
     recipe = Recipe(title="tiny", metric="accuracy", pooled=False, settings=make_tiny_settings)
     monkeypatch.setitem(recipes.RECIPES, "tiny", recipe)
+    monkeypatch.setitem(recipes.RECIPES, "reserved", recipe._replace(settings=make_reserved_settings, repeats=1))
 
 
 def list_units(folder):
@@ -62,6 +70,32 @@ def test_choose_settings_selects_settings_and_methods_by_name():
     (setting,) = choose_settings("tiny", 1, False, ["two", "MI-kernel"])
     assert setting.name == "two"
     assert list(setting.plans[0].methods) == ["MI-Kernel"]
+
+
+@pytest.mark.parametrize(
+    ("only", "names"),
+    [
+        ([], ["one", "three"]),
+        (["two"], ["two"]),
+        (["digits"], ["two", "three"]),
+        (["digits", "two"], ["two", "three"]),
+        (["naive"], ["one", "three"]),
+        (["MI-Kernel"], ["one"]),
+        (["needles", "naive"], ["one"]),
+    ],
+)
+def test_choose_settings_selects_by_data_set_and_leaves_out_settings_on_request(only, names):
+    assert [setting.name for setting in choose_settings("reserved", 1, False, only)] == names
+
+
+def test_choose_settings_rejects_a_method_that_the_settings_lack():
+    with pytest.raises(InputError, match="--only: two do not have MI-Kernel; leave out the one or the other"):
+        choose_settings("reserved", 1, False, ["two", "MI-Kernel"])
+
+
+def test_reproduce_experiment_has_the_repeats_of_the_recipe_by_default(tmp_path):
+    folder = reproduce_experiment(tmp_path, "reserved", only=["one", "naive"])
+    assert [path.name for path in folder.glob("one/*")] == ["draw-0"]
 
 
 @pytest.mark.parametrize(

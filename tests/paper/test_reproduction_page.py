@@ -5,8 +5,10 @@ import pytest
 
 from bagwise.evaluation.comparison.plan import make_plan
 from bagwise.evaluation.comparison.runner import compare_methods
+from bagwise.paper.experiments import Recipe, Setting
+from bagwise.paper.floors import Bound, Floor
 from bagwise.paper.published import Published
-from bagwise.paper.recipes import RECIPES, Recipe, Setting
+from bagwise.paper.recipes import RECIPES
 from bagwise.paper.reproduction_page import (
     PAPER_LINES,
     PAPER_POINTS,
@@ -63,6 +65,23 @@ def test_write_results_writes_results_pages_and_fits(tmp_path):
     expected = [unit["metrics"]["bags"]["accuracy"] for unit in comparison.units["naive"]]
     assert [float(fit["accuracy"]) for fit in fits] == expected
     assert all(float(fit["fit_seconds"]) > 0 for fit in fits)
+
+
+def test_write_results_writes_floors(tmp_path):
+    setting = SETTINGS[0]._replace(plans=[PLAN._replace(options={"n_bags": 40})])
+    compare_methods(tmp_path / "one" / "draw-0", setting.plans[0])
+    floor = Floor("accuracy", measure=lambda means: means["naive", "musk1"], bound=Bound(-1.0))
+    (result, *_) = write_results(tmp_path, RECIPE._replace(floors=(floor,)), [setting])
+    (row,) = read_rows(tmp_path / "floors.csv")
+    assert (row["data"], row["n_bags"], float(row["value"]), row["met"]) == ("table1", "40", result.mean, "False")
+    assert f"| table1 | 40 | **{result.mean:.3f} ≤ -1: not met** |" in (tmp_path / "results.md").read_text()
+
+
+def test_write_results_writes_no_floors_if_there_are_none(tmp_path):
+    compare_methods(tmp_path / "one" / "draw-0", PLAN)
+    write_results(tmp_path, RECIPE, SETTINGS)
+    assert not (tmp_path / "floors.csv").exists()
+    assert "Floors" not in (tmp_path / "results.md").read_text()
 
 
 def test_write_reproduction_page_shows_every_number_and_escapes_names(tmp_path):

@@ -43,6 +43,11 @@ def test_describe_legend_explains_pooled_metrics_where_there_are_any(name):
     assert ("all folds of a repeat together" in describe_legend(RECIPES[name])) == RECIPES[name].pooled
 
 
+def test_describe_legend_prefers_that_of_the_recipe():
+    recipe = RECIPES["table1"]._replace(legend="A legend.")
+    assert describe_legend(recipe) == "A legend."
+
+
 def test_make_tables_sorts_numeric_columns():
     results = [OWN._replace(table="mnist-bags-10", column=column) for column in ("500", "50", "100")]
     assert make_tables(results)[0].columns == ["50", "100", "500"]

@@ -7,16 +7,21 @@ from sklearn.metrics import roc_auc_score
 from bagwise.evaluation.comparison.comparison_folder import Comparison
 from bagwise.evaluation.comparison.plan import make_plan
 from bagwise.evaluation.comparison.runner import compare_methods
+from bagwise.paper.experiments import Recipe, Setting
 from bagwise.paper.published import Published
-from bagwise.paper.recipes import Recipe, Setting
 from bagwise.paper.results import (
+    EXCESS,
     INSTANCE_METRICS,
+    SECONDS,
     Result,
+    collect_means,
+    count_bags,
     find_instance_metric,
     list_draws,
     make_result_rows,
     read_results,
 )
+from bagwise.targets import compute_excess_calibration_error
 
 OPTIONS = {"n_bags": 24}
 RECIPE = Recipe(title="a title", metric="accuracy", pooled=False, settings=lambda repeats, quick: [])
@@ -132,6 +137,41 @@ def test_read_results_marks_incomplete_repeats(folder, tmp_path):
 
 def test_read_results_is_empty_for_settings_that_were_not_run(folder):
     assert read_results(folder, RECIPE, [Setting(name="tiger", table="table1", column="tiger", plans=[])]) == []
+
+
+def test_read_results_of_given_metrics_have_named_rows_and_no_tables_of_instances(folder):
+    setting = MUSK1._replace(
+        table="needles", column=None, comparable=False, metrics=("auc", EXCESS, SECONDS), rows={"naive": "a row"}
+    )
+    results = read_results(folder, RECIPE, [setting])
+    assert {(result.table, result.method, result.column) for result in results} == {
+        ("needles", row, column) for row in ("MI-Kernel", "a row") for column in ("auc", EXCESS, SECONDS)
+    }
+    found = {result.column: result for result in results if result.method == "a row"}
+    units = Comparison(folder / "musk1" / "draw-0").units["naive"]
+    assert found[SECONDS].mean == pytest.approx(np.mean([unit["seconds"]["fit"] for unit in units]))
+    assert found[SECONDS].fold_error > 0
+    repeats = [[unit["predictions"]["bags"] for unit in units if unit["repeat"] == repeat] for repeat in range(2)]
+    expected = [
+        compute_excess_calibration_error(
+            np.concatenate([part["targets"] for part in parts]),
+            np.concatenate([part["probabilities"] for part in parts]),
+        )
+        for parts in repeats
+    ]
+    assert found[EXCESS].mean == pytest.approx(np.mean(expected))
+    assert found[EXCESS].fold_error is None
+
+
+def test_collect_means_leaves_out_incomplete_results(folder):
+    results = read_results(folder, RECIPE, [MUSK1])
+    means = collect_means([results[0], results[1]._replace(complete=False)])
+    assert means == {"table1": {(results[0].method, "musk1"): results[0].mean}}
+
+
+def test_count_bags_counts_each_bag_once(folder):
+    assert count_bags(folder, [MUSK1]) == {"table1": 24}
+    assert count_bags(folder, [MUSK1._replace(on_request=True), MUSK1._replace(name="not run")]) == {}
 
 
 @pytest.mark.parametrize(("mean", "overlaps"), [(0.80, False), (0.86, True), (0.95, False)])

@@ -82,7 +82,8 @@ def test_single_bag_network_predicts_several_classes(needles):
     assert_network_agrees(fit(needles.replace(labels=np.arange(12) % 3)))
 
 
-def test_single_bag_network_rejects_a_pooling_that_is_not_additive(needles):
+@pytest.mark.parametrize("validation", [None, 3])
+def test_single_bag_network_rejects_a_pooling_that_is_not_additive(needles, validation):
     class CustomPooling(Pooling):
         title = "custom"
 
@@ -91,7 +92,7 @@ def test_single_bag_network_rejects_a_pooling_that_is_not_additive(needles):
             return Pooled(segment_weighted_sum(values, weights, offsets), weights)
 
     with pytest.raises(InputError, match=r"CustomPooling cannot be exported.*AdditivePooling"):
-        SingleBagNetwork(fit(needles, pooling=CustomPooling(), encoder=nn.Identity()))
+        SingleBagNetwork(fit(needles, pooling=CustomPooling(), encoder=nn.Identity(), validation=validation))
 
 
 @every_context

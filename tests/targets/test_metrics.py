@@ -14,6 +14,7 @@ from bagwise.targets.metrics import (
     CLASS_METRICS,
     compute_auc,
     compute_average_precision,
+    compute_excess_calibration_error,
     decide_classes,
 )
 
@@ -127,6 +128,34 @@ def test_compute_calibration_error_is_the_gap_between_confidence_and_accuracy():
     assert compute_bag_metrics(targets, probabilities)["calibration_error"] == pytest.approx(0.25)
     certain = np.eye(2)[targets]
     assert compute_bag_metrics(targets, certain)["calibration_error"] == 0
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_compute_excess_calibration_error_of_a_calibrated_model_is_zero_on_average(n_classes):
+    generator = np.random.default_rng(0)
+    found = []
+    for _ in range(200):
+        probabilities = generator.dirichlet(np.ones(n_classes), size=50)
+        targets = np.array([generator.choice(n_classes, p=row) for row in probabilities])
+        found.append(compute_excess_calibration_error(targets, probabilities))
+    assert abs(np.mean(found)) < 0.01
+    assert min(found) < 0
+
+
+def test_compute_excess_calibration_error_subtracts_the_error_by_chance():
+    """One bag at 0.9: the error is 0.1 if it is correct (90 %), else 0.9; the mean by chance is 0.18."""
+    probabilities = np.array([[0.1, 0.9]])
+    for target, error in ((1, 0.1), (0, 0.9)):
+        found = compute_excess_calibration_error(np.array([target]), probabilities, n_draws=20_000)
+        assert found == pytest.approx(error - 0.18, abs=0.01)
+
+
+def test_compute_excess_calibration_error_finds_overconfidence_and_is_reproducible():
+    probabilities = np.tile([0.05, 0.95], (100, 1))
+    targets = np.arange(100) % 2
+    found = compute_excess_calibration_error(targets, probabilities)
+    assert 0.4 < found < 0.45
+    assert found == compute_excess_calibration_error(targets, probabilities)
 
 
 def test_log_loss_is_finite_if_the_true_class_has_probability_zero():

@@ -32,3 +32,18 @@ def test_training_progress_bar_prints_the_engine_in_one_line():
     with TrainingProgressBar(Console(file=text, width=80)) as bar:
         bar.engine(EngineChoice("torch", TorchEngine, "few steps"))
     assert "engine: torch (few steps)\n" in text.getvalue()
+
+
+def test_training_progress_bar_shows_a_compilation_until_the_first_step_is_done():
+    def read_line():
+        with console.capture() as capture:
+            console.print(bar.bar.get_renderable())
+        return capture.get().splitlines()[0]
+
+    console = Console(file=io.StringIO(), width=80)
+    bar = TrainingProgressBar(console)
+    bar.engine(EngineChoice("fused", TorchEngine, preparation="compiling, once, about 10 s"))
+    bar.start(0, 1000)
+    assert read_line().rstrip().endswith("compiling, once, about 10 s")
+    bar.batch(1, 2)
+    assert "compiling" not in read_line()

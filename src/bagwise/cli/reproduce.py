@@ -1,4 +1,4 @@
-"""``bagwise reproduce``: run the experiments of the paper and compare with its numbers."""
+"""``bagwise reproduce``: run the experiments of the paper, and the one on the defaults."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,7 +12,6 @@ from bagwise.cli.output import Json, Output, Quiet
 if TYPE_CHECKING:
     from bagwise.parallel import DaskCluster
 FIGURES = "figures"
-REPEATS, REPEATS_QUICK = 5, 1
 EXAMPLE = "Example: bagwise reproduce table1 --only musk1 --repeats 1 --workers 2"
 
 
@@ -28,10 +27,16 @@ def reproduce(
         int | None,
         typer.Option(
             help="Number of repetitions of the cross-validation or of sampling the training bags; can be raised later. "
-            "[default: 5, or 1 with --quick]"
+            "[default: 5, 1 for defaults or with --quick]"
         ),
     ] = None,
-    only: Annotated[str, typer.Option(help="Settings or methods to run, separated by commas. [default: all]")] = "",
+    only: Annotated[
+        str,
+        typer.Option(
+            help="Settings, data sets or methods to run, separated by commas. [default: all; for defaults, without the "
+            "confirmation sets]"
+        ),
+    ] = "",
     protocol: Annotated[
         str, typer.Option(help="How the epoch is chosen: last epoch, validation or test fold.")
     ] = "last epoch",
@@ -44,7 +49,7 @@ def reproduce(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Run an experiment of the paper and compare with its results.
+    """Run an experiment and compare with the results of the paper.
 
     Run the same command again to resume.
     """
@@ -63,8 +68,6 @@ def reproduce(
         _plot(out / FIGURES, quick, output)
         return
     where = choose_workers(workers, backend, scheduler)
-    if repeats is None:
-        repeats = REPEATS_QUICK if quick else REPEATS
     _reproduce(experiment, out, repeats, only, protocol, quick, where, output)
 
 
@@ -81,14 +84,24 @@ def _plot(folder: Path, quick: bool, output: Output) -> None:
 def _reproduce(
     experiment: str,
     out: Path,
-    repeats: int,
+    repeats: int | None,
     only: str,
     protocol: str,
     quick: bool,
     workers: "int | DaskCluster",
     output: Output,
 ) -> None:
-    from bagwise.paper import FITS, PAGE, RECIPES, RESULTS, TEXT, make_result_rows, reproduce_experiment, write_results
+    from bagwise.paper import (
+        FITS,
+        FLOORS,
+        PAGE,
+        RECIPES,
+        RESULTS,
+        TEXT,
+        make_result_rows,
+        reproduce_experiment,
+        write_results,
+    )
 
     chosen = [name.strip() for name in only.split(",") if name.strip()]
     with output.show_progress("models") as progress:
@@ -103,8 +116,9 @@ def _reproduce(
             progress=progress,
         )
     recipe = RECIPES[experiment]
-    results = write_results(folder, recipe, recipe.settings(repeats, quick))
+    results = write_results(folder, recipe, recipe.settings(recipe.count_repeats(repeats, quick), quick))
     output.print((folder / TEXT).read_text(encoding="utf-8"))
-    for name, content in ((PAGE, "page"), (TEXT, "tables"), (RESULTS, "numbers"), (FITS, "every fit")):
+    floors = ((FLOORS, "floors"),) if recipe.floors else ()
+    for name, content in ((PAGE, "page"), (TEXT, "tables"), (RESULTS, "numbers"), *floors, (FITS, "every fit")):
         output.print_written(folder / name, content)
     output.print_result({"folder": str(folder), "page": str(folder / PAGE), "results": make_result_rows(results)})

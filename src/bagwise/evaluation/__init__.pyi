@@ -6,6 +6,7 @@ __all__ = [
     "Split",
     "StandardErrors",
     "Unit",
+    "arrange_values",
     "bootstrap_intervals",
     "check_splits",
     "compute_fold_error",
@@ -18,10 +19,11 @@ __all__ = [
     "group_predictions",
     "make_repeated_folds",
     "make_repeated_hold_out",
+    "pool_predictions",
     "share_test_bags",
 ]
 
-from .cross_validation import Unit, get_metric_values, get_pooled_values
+from .cross_validation import Unit, arrange_values, get_metric_values, get_pooled_values, pool_predictions
 from .evaluation import Evaluation, GroupPredictions, describe_seen_bags, evaluate, group_predictions
 from .instance_metrics import compute_instance_metrics
 from .intervals import (

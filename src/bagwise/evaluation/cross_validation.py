@@ -194,12 +194,29 @@ def get_metric_values(units: Sequence[Unit], name: str, part: str = "bags") -> n
     ndarray of shape (n_repeats, n_folds)
         NaN where the metric is undefined or the unit is missing.
     """
+    return arrange_values(units, [_get_metric(unit, name, part) for unit in units])
+
+
+def arrange_values(units: Sequence[Unit], values: Sequence[float | None]) -> np.ndarray:
+    """Arrange one value per unit by repeat and fold.
+
+    Parameters
+    ----------
+    units : sequence of Unit
+        The units of one method.
+    values : sequence of float or None
+        Value of each unit; None if it is undefined.
+
+    Returns
+    -------
+    ndarray of shape (n_repeats, n_folds)
+        NaN where the value is undefined or the unit is missing.
+    """
     repeats, folds = (max(unit[number] for unit in units) + 1 for number in ("repeat", "fold"))
-    values = np.full((repeats, folds), np.nan)
-    for unit in units:
-        value = _get_metric(unit, name, part)
-        values[unit["repeat"], unit["fold"]] = np.nan if value is None else value
-    return values
+    arranged = np.full((repeats, folds), np.nan)
+    for unit, value in zip(units, values, strict=True):
+        arranged[unit["repeat"], unit["fold"]] = np.nan if value is None else value
+    return arranged
 
 
 def _get_metric(unit: Unit, name: str, part: str) -> float | None:
@@ -234,12 +251,39 @@ def get_pooled_values(units: Sequence[Unit], name: str, part: str = "bags") -> n
     ndarray of shape (n_repeats,)
         NaN where the metric is undefined, or where the bags of a group are in several folds.
     """
-    repeats = sorted({unit["repeat"] for unit in units})
-    values = [_pool_folds([unit for unit in units if unit["repeat"] == repeat], name, part) for repeat in repeats]
+    target, pooled = read_unit_target(units[0]), pool_predictions(units, part)
+    values = [None if found is None else target.metrics[name].compute(*found) for found in pooled]
     return np.array([np.nan if value is None else value for value in values])
 
 
-def _pool_folds(units: Sequence[Unit], name: str, part: str) -> float | None:
+class PooledPredictions(NamedTuple):
+    """Targets, outputs and thresholds of the test bags of all folds of a repeat."""
+
+    targets: np.ndarray
+    outputs: np.ndarray
+    thresholds: np.ndarray
+
+
+def pool_predictions(units: Sequence[Unit], part: str = "bags") -> list[PooledPredictions | None]:
+    """Collect the out-of-fold predictions of each repeat.
+
+    Parameters
+    ----------
+    units : sequence of Unit
+        The units of one method.
+    part : {"bags", "groups"}, default="bags"
+        Which predictions to collect.
+
+    Returns
+    -------
+    list of PooledPredictions or None
+        One per repeat; None where the bags of a group are in several folds.
+    """
+    repeats = sorted({unit["repeat"] for unit in units})
+    return [_pool_folds([unit for unit in units if unit["repeat"] == repeat], part) for repeat in repeats]
+
+
+def _pool_folds(units: Sequence[Unit], part: str) -> PooledPredictions | None:
     evaluated = [(unit["predictions"][part], unit["threshold"]) for unit in units if part in unit["predictions"]]
     groups = [group for predictions, _ in evaluated for group in predictions.get("names", [])]
     if not evaluated or len(set(groups)) < len(groups):
@@ -248,7 +292,7 @@ def _pool_folds(units: Sequence[Unit], name: str, part: str) -> float | None:
     targets = np.concatenate([read_targets(predictions) for predictions, _ in evaluated])
     outputs = np.concatenate([predictions[target.outputs_name] for predictions, _ in evaluated])
     thresholds = np.concatenate([np.full(len(found["targets"]), threshold) for found, threshold in evaluated])
-    return target.metrics[name].compute(targets, outputs, thresholds)
+    return PooledPredictions(targets, outputs, thresholds)
 
 
 def _average_pooled(units: Sequence[Unit], name: str, part: str) -> float | None:

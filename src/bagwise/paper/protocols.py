@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from bagwise.arguments import canonicalize_name, choose_by_name
 from bagwise.estimators import METHODS, BagClassifier
 from bagwise.evaluation.comparison import ComparisonPlan
-from bagwise.paper.recipes import Setting
+from bagwise.paper.experiments import Setting
 
 DEFAULT_PROTOCOL = "last epoch"
 
@@ -35,7 +35,7 @@ PROTOCOLS = {
 
 
 def apply_protocol(name: str, settings: Sequence[Setting]) -> list[Setting]:
-    """Return settings under a protocol; settings without networks are left out, except with the default protocol."""
+    """Return settings under a protocol; except with the default, those whose networks it can change."""
     if name == DEFAULT_PROTOCOL:
         return list(settings)
     protocol = choose_by_name(name, PROTOCOLS, f"protocol (other than '{DEFAULT_PROTOCOL}')")
@@ -46,7 +46,8 @@ def apply_protocol(name: str, settings: Sequence[Setting]) -> list[Setting]:
             plans=plans,
         )
         for setting in settings
-        if (plans := [changed for plan in setting.plans if (changed := _change_plan(plan, protocol)).methods])
+        if not setting.rows
+        and (plans := [changed for plan in setting.plans if (changed := _change_plan(plan, protocol)).methods])
     ]
 
 

@@ -1,4 +1,4 @@
-"""The recipe of each experiment of the paper: data, methods with their parameters, and protocol.
+"""The recipe of each experiment: data, methods with their parameters, and protocol.
 
 Where the paper does not specify a choice, the default avoids optimistic results: features are scaled by training bags
 only, test bags do not influence any choice, and the number of epochs is fixed beforehand, because the paper does not
@@ -6,70 +6,13 @@ describe its validation set.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from bagwise.estimators import METHODS, BagClassifier, get_preset, list_parameters
 from bagwise.evaluation.comparison import ComparisonPlan, make_plan
+from bagwise.paper.defaults import DEFAULTS
+from bagwise.paper.experiments import Parameters, Recipe, Setting
 from bagwise.paper.published import read_published
-
-Parameters = dict[str, Any]
-
-
-class Setting(NamedTuple):
-    """One column of a table, or one table whose columns are metrics.
-
-    Attributes
-    ----------
-    name : str
-        Name of the folder of the setting.
-    table : str
-        Name of the table; if ``comparable``, that of a table in the paper.
-    column : str or None
-        Name of the column; None if the columns are metrics.
-    plans : list of ComparisonPlan
-        One plan, or one per draw of the training bags.
-    title : str, default=""
-        Suffix of the name of the table, such as a protocol that is not the default.
-    comparable : bool, default=True
-        Whether the numbers can be compared with the paper's.
-    """
-
-    name: str
-    table: str
-    column: str | None
-    plans: list[ComparisonPlan]
-    title: str = ""
-    comparable: bool = True
-
-    @property
-    def methods(self) -> list[str]:
-        """The distinct methods of all plans."""
-        return list(dict.fromkeys(method for plan in self.plans for method in plan.methods))
-
-
-class Recipe(NamedTuple):
-    """An experiment of the paper.
-
-    Attributes
-    ----------
-    title : str
-        Title of the experiment.
-    metric : str
-        Metric of columns that are data sets or numbers.
-    pooled : bool
-        Whether a metric is computed on the predictions of all folds of a repeat together; otherwise, it is the mean
-        over folds.
-    settings : callable
-        ``settings(repeats, quick)`` returns a list of ``Setting``.
-    x_label : str, default="training bags"
-        Meaning of columns that are numbers.
-    """
-
-    title: str
-    metric: str
-    pooled: bool
-    settings: Callable[[int, bool], list[Setting]]
-    x_label: str = "training bags"
 
 
 def make_method_parameters(method: str, network: Parameters) -> Parameters:
@@ -364,4 +307,5 @@ RECIPES = {
         settings=make_claim_settings,
         x_label="hidden units of the attention",
     ),
+    "defaults": DEFAULTS,
 }

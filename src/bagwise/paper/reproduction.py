@@ -1,4 +1,4 @@
-"""Reproduction of an experiment of the paper: trains all missing models and writes the result of each when it is done.
+"""Reproduction of an experiment: trains all missing models and writes the result of each when it is done.
 
 FOLDER/EXPERIMENT/SETTING/draw-0/    a comparison (see ``bagwise.evaluation.comparison``), one per draw
 """
@@ -12,8 +12,9 @@ from bagwise.arguments import choose_by_name, suggest_name
 from bagwise.errors import InputError
 from bagwise.estimators import resolve_method_name
 from bagwise.evaluation.comparison import ComparisonPlan, compare_methods, get_unit_path
+from bagwise.paper.experiments import Setting
 from bagwise.paper.protocols import DEFAULT_PROTOCOL, apply_protocol
-from bagwise.paper.recipes import RECIPES, Setting
+from bagwise.paper.recipes import RECIPES
 from bagwise.parallel import DaskCluster
 
 
@@ -21,7 +22,7 @@ def reproduce_experiment(
     folder: str | Path,
     experiment: str,
     *,
-    repeats: int = 5,
+    repeats: int | None = None,
     quick: bool = False,
     only: Sequence[str] = (),
     protocol: str = DEFAULT_PROTOCOL,
@@ -34,14 +35,16 @@ def reproduce_experiment(
     ----------
     folder : str or Path
         Folder of all experiments; results of earlier calls are kept.
-    experiment : {"table1", "mnist-bags", "breast", "colon", "claims"}
+    experiment : {"table1", "mnist-bags", "breast", "colon", "claims", "defaults"}
         Name of the experiment.
-    repeats : int, default=5
-        Number of repeats of the folds, or of draws of the training bags; more can be added later.
+    repeats : int or None, default=None
+        Number of repeats of the folds, or of draws of the training bags; more can be added later. None means that of
+        the recipe, or 1 for the quick version.
     quick : bool, default=False
         Run a small version, in a separate folder.
     only : sequence of str, default=()
-        Settings (e.g. ``musk1``, ``size-10-bags-50``) or methods to run now; all if empty.
+        Settings (e.g. ``size-10-bags-50``), data sets (e.g. ``musk1``) or methods to run now; if empty, all except
+        settings that are run on request only.
     protocol : {"last epoch", "validation", "test fold"}, default="last epoch"
         How networks choose their epoch; see ``bagwise.paper.protocols``.
     workers : int or DaskCluster, default=1
@@ -60,10 +63,11 @@ def reproduce_experiment(
         If the experiment, a setting, a method or the protocol is unknown.
     """
     experiment_folder = Path(folder) / (f"{experiment}-quick" if quick else experiment)
-    settings = apply_protocol(protocol, choose_settings(experiment, repeats, quick, only))
+    n_repeats = choose_by_name(experiment, RECIPES, "experiment").count_repeats(repeats, quick)
+    settings = apply_protocol(protocol, choose_settings(experiment, n_repeats, quick, only))
     if not settings:
         raise InputError(
-            f"none of the methods is a network, so there is no epoch to choose by '{protocol}'; leave --protocol out"
+            f"none of the methods is a network whose epoch can be chosen by '{protocol}'; leave --protocol out"
         )
     plans = {
         experiment_folder / setting.name / f"draw-{draw}": plan
@@ -93,12 +97,23 @@ def _count_done(folder: Path, plan: ComparisonPlan) -> int:
 def choose_settings(experiment: str, repeats: int, quick: bool, only: Sequence[str]) -> list[Setting]:
     """Return the settings of an experiment with the methods to run; ``only`` contains names of settings and methods."""
     all_settings = choose_by_name(experiment, RECIPES, "experiment").settings(repeats, quick)
-    by_name = {setting.name: setting for setting in all_settings}
+    by_name: dict[str, list[Setting]] = {}  # by the name of the setting, or of its data set
+    for setting in all_settings:
+        for name in {setting.name, *(plan.data for plan in setting.plans)}:
+            by_name.setdefault(name, []).append(setting)
     known_methods = list(dict.fromkeys(method for setting in all_settings for method in setting.methods))
-    settings = [by_name[name] for name in only if name in by_name] or all_settings
+    named = {setting.name: setting for name in only for setting in by_name.get(name, [])}
+    settings = [*named.values()] or [setting for setting in all_settings if not setting.on_request]
     command = f"{experiment} --quick" if quick else experiment
     methods = [_resolve_method(name, command, [*by_name], known_methods) for name in only if name not in by_name]
-    return [setting._replace(plans=[_select_methods(plan, methods) for plan in setting.plans]) for setting in settings]
+    chosen = [
+        setting._replace(plans=[_select_methods(plan, methods) for plan in setting.plans])
+        for setting in settings
+        if not methods or set(methods) & set(setting.methods)
+    ]
+    if not chosen:
+        raise InputError(f"--only: {', '.join(named)} do not have {', '.join(methods)}; leave out the one or the other")
+    return chosen
 
 
 def _resolve_method(name: str, command: str, settings: list[str], methods: list[str]) -> str:

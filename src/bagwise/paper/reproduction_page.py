@@ -10,14 +10,23 @@ from matplotlib.figure import Figure
 
 from bagwise.figures import figure_to_svg, plot_paired_dots, plot_paired_lines, use_style
 from bagwise.io import write_atomically, write_csv
+from bagwise.paper.experiments import Recipe, Setting
+from bagwise.paper.floors import check_floors, make_floor_rows
 from bagwise.paper.protocols import apply_all_protocols
-from bagwise.paper.recipes import Recipe, Setting
 from bagwise.paper.result_tables import ResultTable, describe_legend, format_difference, make_tables, render_markdown
-from bagwise.paper.results import Result, find_instance_metric, make_fit_rows, make_result_rows, read_results
+from bagwise.paper.results import (
+    Result,
+    collect_means,
+    count_bags,
+    find_instance_metric,
+    make_fit_rows,
+    make_result_rows,
+    read_results,
+)
 from bagwise.report import fill_template
 from bagwise.targets import CLASS_METRICS
 
-PAGE, RESULTS, FITS, TEXT = "results.html", "results.csv", "fits.csv", "results.md"
+PAGE, RESULTS, FITS, TEXT, FLOORS = "results.html", "results.csv", "fits.csv", "results.md", "floors.csv"
 
 TITLE_WIDTH = 14  # characters
 EM_PER_INCH = 7.2  # scales text in figures to the size of the text on the page, for any number of columns
@@ -37,7 +46,7 @@ class TableFigure(NamedTuple):
 
 
 def write_results(folder: Path, recipe: Recipe, settings: Sequence[Setting]) -> list[Result]:
-    """Write the results of all protocols next to the paper's (csv, Markdown, HTML), and one row per fit (csv).
+    """Write the results of all protocols next to the paper's (csv, Markdown, HTML), floors and one row per fit (csv).
 
     Parameters
     ----------
@@ -57,8 +66,11 @@ def write_results(folder: Path, recipe: Recipe, settings: Sequence[Setting]) -> 
     results = read_results(folder, recipe, settings)
     write_csv(folder / RESULTS, make_result_rows(results))
     write_csv(folder / FITS, make_fit_rows(folder, settings))
+    checks = check_floors(recipe.floors, collect_means(results), count_bags(folder, settings) if recipe.floors else {})
+    if recipe.floors:
+        write_csv(folder / FLOORS, make_floor_rows(checks))
     with write_atomically(folder / TEXT) as temporary:
-        temporary.write_text(render_markdown(recipe, results), encoding="utf-8")
+        temporary.write_text(render_markdown(recipe, results, checks), encoding="utf-8")
     write_reproduction_page(folder, recipe, results)
     return results
 

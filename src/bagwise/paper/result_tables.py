@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from bagwise.paper.recipes import Recipe
+from bagwise.paper.experiments import Recipe
+from bagwise.paper.floors import FloorCheck, render_floors
 from bagwise.paper.results import Result
 
 LEGEND = (
@@ -56,11 +57,11 @@ def _sort_columns(columns: Iterable[str]) -> list[str]:
 
 def describe_legend(recipe: Recipe, bold: str = "**Bold**") -> str:
     """Return the legend of the tables of an experiment."""
-    legend = LEGEND.format(bold=bold)
+    legend = recipe.legend or LEGEND.format(bold=bold)
     return f"{legend} {LEGEND_POOLED}" if recipe.pooled else legend
 
 
-def render_markdown(recipe: Recipe, results: Sequence[Result]) -> str:
+def render_markdown(recipe: Recipe, results: Sequence[Result], checks: Sequence[FloorCheck] = ()) -> str:
     """Render the results of an experiment as a Markdown page.
 
     Parameters
@@ -69,6 +70,8 @@ def render_markdown(recipe: Recipe, results: Sequence[Result]) -> str:
         Recipe of the experiment.
     results : sequence of Result
         Results to show.
+    checks : sequence of FloorCheck, default=()
+        Checks of the recipe's floors, to show above the results.
 
     Returns
     -------
@@ -76,7 +79,8 @@ def render_markdown(recipe: Recipe, results: Sequence[Result]) -> str:
         The page in Markdown.
     """
     sections = (f"## {table.name}\n\n{_render_table(table)}" for table in make_tables(results))
-    return "\n\n".join([f"# {recipe.title}", describe_legend(recipe), *sections]) + "\n"
+    floors = [f"## Floors\n\n{render_floors(checks)}"] if checks else []
+    return "\n\n".join([f"# {recipe.title}", describe_legend(recipe), *floors, *sections]) + "\n"
 
 
 def _render_table(table: ResultTable) -> str:
@@ -115,7 +119,8 @@ def format_difference(difference: float) -> str:
 def format_value(mean: float, error: float | None) -> str:
     """Format a mean with its error, if there is one.
 
-    >>> format_value(0.5, 0.0123), format_value(0.5, None)
-    ('0.500±0.012', '0.500')
+    >>> format_value(0.5, 0.0123), format_value(-0.5, None)
+    ('0.500±0.012', '−0.500')
     """
-    return f"{mean:.3f}" if error is None else f"{mean:.3f}±{error:.3f}"
+    text = f"{mean:.3f}".replace("-", "−")
+    return text if error is None else f"{text}±{error:.3f}"

@@ -11,10 +11,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bagwise.evaluation import Unit, compute_fold_error, get_metric_values, get_pooled_values
+from bagwise.evaluation import (
+    Unit,
+    arrange_values,
+    compute_fold_error,
+    get_metric_values,
+    get_pooled_values,
+    pool_predictions,
+)
 from bagwise.evaluation.comparison import Comparison
+from bagwise.paper.experiments import Recipe, Setting
 from bagwise.paper.published import Published, read_published
-from bagwise.paper.recipes import Recipe, Setting
+from bagwise.targets import compute_excess_calibration_error
 
 INSTANCE_METRICS = {  # title → part and name in a unit; computed within bags, then averaged over bags
     "AUC of the weights": ("weights", "auc"),
@@ -22,6 +30,10 @@ INSTANCE_METRICS = {  # title → part and name in a unit; computed within bags,
     "AUC of the scores": ("scores", "auc"),
     "evenness of the weights": ("sharing", "evenness"),
 }
+
+# Columns of Setting.metrics that are not metrics of a fit
+EXCESS = "excess_calibration_error"  # of the predictions of all folds of a repeat together
+SECONDS = "seconds"  # of a fit
 
 # Suffixes of the names of tables
 INSTANCES = "instances"
@@ -176,15 +188,36 @@ def _read_setting(folder: Path, recipe: Recipe, setting: Setting) -> Iterator[Re
     for column in [*_list_bag_columns(recipe, setting), *_list_instance_columns(setting)]:
         for method in methods:
             done_by = [comparison for comparison in comparisons if method in comparison.units]
-            result = _compute_result([comparison.units[method] for comparison in done_by], column, method)
+            row = setting.name_row(method)
+            result = _compute_result([comparison.units[method] for comparison in done_by], column, row)
             if result is not None:
                 yield result._replace(complete=all(_is_complete(comparison, method) for comparison in done_by))
+
+
+def count_bags(folder: Path, settings: Sequence[Setting]) -> dict[str, int]:
+    """Count the test bags of a repeat of each table whose settings have been run and are not run on request only."""
+    counts = {}
+    for setting in settings:
+        for draw in list_draws(folder / setting.name)[:1]:
+            for units in Comparison(draw).units.values():
+                if not setting.on_request:
+                    counts[setting.table] = sum(len(unit["rows"]) for unit in units if unit["repeat"] == 0)
+    return counts
 
 
 def _is_complete(comparison: Comparison, method: str) -> bool:
     """Return whether every started repeat has all its folds; a data set's own test bags count as one fold."""
     units, folds = comparison.units[method], comparison.plan["folds"] or 1
     return len(units) == folds * len({unit["repeat"] for unit in units})
+
+
+def collect_means(results: Sequence[Result]) -> dict[str, dict[tuple[str, str], float]]:
+    """Return the means of complete results, by table, and by row and column within it."""
+    means: dict[str, dict[tuple[str, str], float]] = {}
+    for result in results:
+        if result.complete:
+            means.setdefault(result.table, {})[result.method, result.column] = result.mean
+    return means
 
 
 class ResultColumn(NamedTuple):
@@ -201,6 +234,8 @@ class ResultColumn(NamedTuple):
 def _list_bag_columns(recipe: Recipe, setting: Setting) -> list[ResultColumn]:
     if setting.column:
         metrics = {setting.column: recipe.metric}
+    elif setting.metrics:
+        metrics = dict(zip(setting.metrics, setting.metrics, strict=True))
     else:
         metrics = {column: column for _, column in read_published(setting.table)}
     tables = {_name_table(setting): recipe.pooled}
@@ -222,6 +257,8 @@ def _list_bag_columns(recipe: Recipe, setting: Setting) -> list[ResultColumn]:
 
 def _list_instance_columns(setting: Setting) -> list[ResultColumn]:
     """Return the columns of instance metrics; the paper shows key instances only in figures."""
+    if setting.metrics:
+        return []
     name = f"{_name_table(setting)}: {INSTANCES}"
     return [
         ResultColumn(
@@ -247,14 +284,11 @@ def _name_table(setting: Setting) -> str:
 
 def _compute_result(draws: list[list[Unit]], column: ResultColumn, method: str) -> Result | None:
     """Compute a result from the units of a method, one list of units per draw; None if it is undefined."""
-    if column.pooled:
-        repeats = [get_pooled_values(units, column.metric) for units in draws]
-    else:
-        repeats = [_average_folds(units, column) for units in draws]
+    repeats = [_compute_repeats(units, column) for units in draws]
     values = np.array([value for draw in repeats for value in draw if not np.isnan(value)])
     if len(values) == 0:
         return None
-    errors = [compute_fold_error(get_metric_values(units, column.metric, column.part)) for units in draws]
+    errors = [None if column.metric == EXCESS else compute_fold_error(_get_values(units, column)) for units in draws]
     known_errors = [error for error in errors if error is not None]
     published = {} if column.published is None else read_published(column.published)
     return Result(
@@ -270,7 +304,18 @@ def _compute_result(draws: list[list[Unit]], column: ResultColumn, method: str) 
     )
 
 
-def _average_folds(units: list[Unit], column: ResultColumn) -> np.ndarray:
-    """Return the mean over the available folds of each repeat."""
-    values = get_metric_values(units, column.metric, column.part)
-    return np.array([np.nanmean(row) for row in values if not np.isnan(row).all()])
+def _compute_repeats(units: list[Unit], column: ResultColumn) -> np.ndarray:
+    """Return the value of each repeat: of its pooled predictions, or the mean over its available folds."""
+    if column.metric == EXCESS:
+        pooled = [found for found in pool_predictions(units) if found is not None]
+        return np.array([compute_excess_calibration_error(found.targets, found.outputs) for found in pooled])
+    if column.pooled:
+        return get_pooled_values(units, column.metric)
+    return np.array([np.nanmean(row) for row in _get_values(units, column) if not np.isnan(row).all()])
+
+
+def _get_values(units: list[Unit], column: ResultColumn) -> np.ndarray:
+    """Return the value of each fit, by repeat and fold."""
+    if column.metric == SECONDS:
+        return arrange_values(units, [unit["seconds"]["fit"] for unit in units])
+    return get_metric_values(units, column.metric, column.part)

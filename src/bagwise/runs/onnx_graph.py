@@ -26,7 +26,7 @@ import bagwise
 from bagwise.errors import InputError
 from bagwise.estimators import BagEstimator, BagNetwork, to_plain
 from bagwise.io import write_atomically
-from bagwise.nn import Offsets
+from bagwise.nn import Offsets, list_members
 from bagwise.nn.pooling import AdditivePooling
 from bagwise.targets import save_target
 
@@ -151,8 +151,9 @@ class SingleBagNetwork(nn.Module):
         self.register_buffer("offset", torch.from_numpy(estimator.calibration_.offset), persistent=False)
         pooling = self.model.pooling
         if not isinstance(pooling, AdditivePooling):
+            name = type(list_members(self.model)[0].pooling).__name__
             raise InputError(
-                f"the pooling {type(pooling).__name__} cannot be exported, because it is not defined by sums over "
+                f"the pooling {name} cannot be exported, because it is not defined by sums over "
                 "instances; derive it from bagwise.nn.pooling.AdditivePooling"
             )
         self.pooling = pooling

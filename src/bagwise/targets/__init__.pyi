@@ -25,6 +25,7 @@ __all__ = [
     "compute_auc",
     "compute_average_precision",
     "compute_calibration",
+    "compute_excess_calibration_error",
     "compute_precision_recall",
     "compute_roc",
     "count_confusions",
@@ -55,6 +56,13 @@ from .curves import (
 )
 from .key_metrics import KEY_METRICS
 from .likelihoods import Likelihood, Scores, Supervised, Targets
-from .metrics import CLASS_METRICS, DEFAULT_THRESHOLD, compute_auc, compute_average_precision, decide_classes
+from .metrics import (
+    CLASS_METRICS,
+    DEFAULT_THRESHOLD,
+    compute_auc,
+    compute_average_precision,
+    compute_excess_calibration_error,
+    decide_classes,
+)
 from .outputs import Metric, Metrics, Output, Threshold, clip_to_range, find_best, find_failures
 from .registry import AUTO, learn_target, list_kinds, make_unnamed_target, register_target, restore_target, save_target

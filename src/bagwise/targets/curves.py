@@ -146,7 +146,7 @@ def compute_calibration(targets: np.ndarray, probabilities: np.ndarray, n_bins: 
     """
     confidence = probabilities.max(axis=1)
     is_correct = probabilities.argmax(axis=1) == targets
-    bins = np.minimum((confidence * n_bins).astype(int), n_bins - 1)
+    bins = assign_bins(confidence, n_bins)
     n_bags = np.bincount(bins, minlength=n_bins)
     filled = n_bags > 0
     confidence, accuracy = (
@@ -154,6 +154,15 @@ def compute_calibration(targets: np.ndarray, probabilities: np.ndarray, n_bins: 
         for values in (confidence, is_correct)
     )
     return CalibrationBins(confidence=confidence, accuracy=accuracy, n_bags=n_bags[filled])
+
+
+def assign_bins(confidence: np.ndarray, n_bins: int = 10) -> np.ndarray:
+    """Return the number of the bin of each probability; the bins of [0, 1] have equal width.
+
+    >>> assign_bins(np.array([0.55, 0.6, 1.0])).tolist()
+    [5, 6, 9]
+    """
+    return np.minimum((confidence * n_bins).astype(int), n_bins - 1)
 
 
 def count_confusions(targets: np.ndarray, predicted: np.ndarray, n_classes: int) -> np.ndarray:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bagwise.targets.curves import compute_calibration, compute_precision_recall
+from bagwise.targets.curves import assign_bins, compute_calibration, compute_precision_recall
 from bagwise.targets.outputs import Metric, MetricFunction, Threshold
 
 DEFAULT_THRESHOLD = 0.5  # threshold at which the more probable of two classes is predicted
@@ -103,6 +103,33 @@ def compute_calibration_error(targets: np.ndarray, probabilities: np.ndarray) ->
     """Compute the expected calibration error of the predicted class, in ten bins of equal width."""
     bins = compute_calibration(targets, probabilities)
     return float((np.abs(bins.confidence - bins.accuracy) * bins.n_bags).sum() / len(targets))
+
+
+def compute_excess_calibration_error(targets: np.ndarray, probabilities: np.ndarray, n_draws: int = 1000) -> float:
+    """Compute the calibration error beyond that of a perfectly calibrated model with the same probabilities.
+
+    Few bags per bin give even such a model a calibration error by chance; its mean is subtracted. It is simulated: the
+    predicted class is correct with the predicted probability, independently for each bag.
+
+    Parameters
+    ----------
+    targets : numpy.ndarray of int, of shape (n_bags,)
+        Class of each bag.
+    probabilities : numpy.ndarray of shape (n_bags, n_classes)
+        Predicted probabilities.
+    n_draws : int, default=1000
+        Number of simulations; their seed is fixed.
+
+    Returns
+    -------
+    float
+        Excess calibration error; negative if the error is smaller than expected by chance.
+    """
+    confidence = probabilities.max(axis=1)
+    members = assign_bins(confidence)[:, None] == np.unique(assign_bins(confidence))
+    is_correct = np.random.default_rng(0).random((n_draws, len(targets))) < confidence
+    by_chance = np.abs((is_correct - confidence) @ members).sum(axis=1).mean() / len(targets)
+    return compute_calibration_error(targets, probabilities) - float(by_chance)
 
 
 def make_accuracy(positive: int) -> MetricFunction:

@@ -84,6 +84,7 @@ class TrainingProgressBar(TrainingProgress):
             TextColumn("{task.fields[state]}"),
             console=console,
         )
+        self.preparation = ""
 
     def __enter__(self) -> "TrainingProgressBar":
         self.bar.start()
@@ -94,14 +95,17 @@ class TrainingProgressBar(TrainingProgress):
 
     def engine(self, choice: EngineChoice) -> None:
         self.bar.console.print(str(choice), highlight=False)
+        self.preparation = choice.preparation
 
     def start(self, done: int, epochs: int) -> None:
         self.completed_epochs = done
         if not self.bar.tasks:
-            self.bar.add_task("", total=epochs, completed=done, state="")
+            self.bar.add_task("", total=epochs, completed=done, state=self.preparation)
 
     def batch(self, done: int, batches: int) -> None:
-        self.bar.update(self.bar.tasks[0].id, completed=self.completed_epochs + done / batches)
+        task = self.bar.tasks[0]
+        state = "" if task.fields["state"] == self.preparation else task.fields["state"]
+        self.bar.update(task.id, completed=self.completed_epochs + done / batches, state=state)
 
     def epoch(self, record: Epoch) -> None:
         self.completed_epochs = record.epoch

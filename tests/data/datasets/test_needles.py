@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from bagwise.data.datasets.needles import load_needles
+from bagwise.data.datasets.needles import load_needles, load_wide_bags
 from bagwise.errors import InputError
 
 
@@ -28,10 +28,24 @@ def test_load_needles_rejects_invalid_options(options):
     ((name, value),) = options.items()
     with pytest.raises(InputError) as caught:
         load_needles(**options)
-    assert str(caught.value).startswith("needles requires n_bags ≥ 2")
+    assert str(caught.value).startswith("synthetic bags require n_bags ≥ 2")
     assert f"{name}={value}" in str(caught.value)
 
 
 def test_load_needles_rejects_features_that_would_fill_the_memory():
     with pytest.raises(InputError, match="more than 2 GB"):
         load_needles(n_features=10**6)
+
+
+def test_load_wide_bags_has_few_bags_and_many_features_of_which_few_are_informative():
+    bags = load_wide_bags()
+    assert (bags.n_bags, bags.instance_shape) == (50, (5000,))
+    assert bags.labels.mean() == 0.5
+    gaps = [bags.instances[bags.instance_labels == label].mean(axis=0) for label in (0, 1)]
+    shifts = gaps[1] - gaps[0]
+    assert shifts[:20].min() > 1.2, "the shift is 2, known to 0.15"
+    np.testing.assert_allclose(shifts[20:].mean(), 0.0, atol=0.02)
+
+
+def test_load_wide_bags_depend_on_the_seed():
+    assert not np.array_equal(load_wide_bags(seed=1).instances[:10], load_wide_bags(seed=2).instances[:10])

@@ -31,7 +31,8 @@ def choose_for(name, given, settings, bags=None, device="cpu"):
 def test_choose_engine_auto_is_fused_for_supported_models():
     assert choose("auto").name == "fused"
     assert choose("auto", encoder="two stages").name == "fused"
-    assert str(choose("auto")) == "engine: fused (the first use compiles it, which takes about ten seconds)"
+    assert str(choose("auto")) == "engine: fused"
+    assert choose("auto").preparation == "compiling, once, about 10 s"
 
 
 def test_choose_engine_returns_the_requested_engine():

@@ -1,6 +1,7 @@
 """Needles: synthetic bags of Gaussian noise; each positive bag contains a few shifted instances, the needles.
 
 Every feature of the noise is normal(0, 1); a needle is shifted in a few features. Instance labels are 1 for needles.
+The data set "wide" has few bags and thousands of features, as gene expression or molecular descriptors do.
 """
 
 import math
@@ -52,8 +53,8 @@ def load_needles(
     """
     if n_bags < 2 or mean_size < 1 or not 1 <= n_shifted <= n_features or abs(shift) > MAX_SHIFT:
         raise InputError(
-            f"needles requires n_bags ≥ 2, mean_size ≥ 1, 1 ≤ n_shifted ≤ n_features and |shift| ≤ {MAX_SHIFT:g}, "
-            f"got n_bags={n_bags}, mean_size={mean_size}, n_shifted={n_shifted}, n_features={n_features} and "
+            f"synthetic bags require n_bags ≥ 2, mean_size ≥ 1, 1 ≤ n_shifted ≤ n_features and |shift| ≤ {MAX_SHIFT:g}"
+            f", got n_bags={n_bags}, mean_size={mean_size}, n_shifted={n_shifted}, n_features={n_features} and "
             f"shift={shift}"
         )
     check_sample_memory(n_bags, mean_size, math.sqrt(mean_size), n_features * BYTES_PER_FEATURE)
@@ -69,3 +70,40 @@ def load_needles(
     instances[is_needle == 1, :n_shifted] += shift
     names = np.array([f"bag-{number:04d}" for number in range(n_bags)])
     return Bags(instances, offsets, labels=labels, names=names, instance_labels=is_needle)
+
+
+def load_wide_bags(
+    n_bags: int = 50,
+    mean_size: float = 10,
+    n_features: int = 5000,
+    n_shifted: int = 20,
+    shift: float = 2.0,
+    seed: int = 0,
+) -> Bags:
+    """Generate needles in few wide bags: 50 bags of 5,000 features, of which 20 tell a needle from the noise.
+
+    Parameters
+    ----------
+    n_bags : int, default=50
+        Number of bags, at least 2.
+    mean_size : float, default=10
+        Mean bag size, at least 1. Sizes are 1 plus a Poisson variable.
+    n_features : int, default=5000
+        Number of features.
+    n_shifted : int, default=20
+        Number of features in which a needle is shifted.
+    shift : float, default=2.0
+        Shift of a needle, in standard deviations of the noise.
+    seed : int, default=0
+        Random seed.
+
+    Returns
+    -------
+    Bags
+
+    Examples
+    --------
+    >>> load_wide_bags(n_bags=2).instance_shape
+    (5000,)
+    """
+    return load_needles(n_bags, mean_size, n_features, n_shifted, shift, seed)

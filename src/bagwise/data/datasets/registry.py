@@ -16,7 +16,7 @@ from bagwise.data.datasets.breast import load_breast
 from bagwise.data.datasets.colon import load_colon
 from bagwise.data.datasets.digits import DIGIT_SPLITS, load_digit_bags
 from bagwise.data.datasets.mnist_bags import MNIST_SPLITS, load_mnist_bags
-from bagwise.data.datasets.needles import load_needles
+from bagwise.data.datasets.needles import load_needles, load_wide_bags
 from bagwise.data.datasets.origins import ORIGINS, Origin
 from bagwise.errors import InputError
 
@@ -72,6 +72,9 @@ EXTRA_TITLES = {
 DATASETS: dict[str, DataSet] = {
     "digits": DataSet(load_digit_bags, DIGIT_SPLITS, "bags of real 8×8 handwritten digits; positive: contains a nine"),
     "needles": DataSet(load_needles, (), "synthetic bags of noise; positive: contains a few shifted instances"),
+    "wide": DataSet(
+        load_wide_bags, (), "few synthetic bags of 5,000 features; positive: contains a few shifted instances"
+    ),
     **{name: _make_fetched_dataset(name, make_classic_loader(name), title) for name, title in CLASSIC_TITLES.items()},
     "mnist-bags": _make_fetched_dataset(
         "mnist-bags", load_mnist_bags, "bags of MNIST digits; positive: contains a nine", MNIST_SPLITS

@@ -26,7 +26,7 @@ from bagwise.training.settings import TrainingSettings
 
 ENGINES = ("auto", "torch", "fused")
 
-COMPILATION_NOTE = "the first use compiles it, which takes about ten seconds"
+COMPILATION = "compiling, once, about 10 s"
 INSTALL_COMMAND = "pip install 'bagwise[fast]'"
 
 # The first compilation of the kernels takes as long as several thousand steps of the torch engine, or several hundred
@@ -50,11 +50,14 @@ class EngineChoice(NamedTuple):
         Function that builds the engine from a ``TrainingProblem``.
     remark : str, default=""
         Reason for the choice, or a note for the user.
+    preparation : str, default=""
+        What the first step may wait for, to be shown until it is done.
     """
 
     name: str
     build: Callable[[TrainingProblem], Engine]
     remark: str = ""
+    preparation: str = ""
 
     def __str__(self) -> str:
         return f"engine: {self.name}" + (f" ({self.remark})" if self.remark else "")
@@ -114,7 +117,7 @@ def choose_engine(
     reason = obstacle or (_find_slowdown(model, task, settings, n_models) if name == "auto" else "")
     if reason:
         return EngineChoice("torch", TorchEngine, remark=reason)
-    return EngineChoice("fused", _build_fused, remark=COMPILATION_NOTE)
+    return EngineChoice("fused", _build_fused, preparation=COMPILATION)
 
 
 def _choose_distributed(name: str, batch_size: int, ranks: Ranks) -> EngineChoice:
