@@ -1,5 +1,6 @@
 __all__ = [
     "BLOCK",
+    "DEFAULT_SCREEN",
     "DESCRIPTION",
     "EMDD",
     "METHODS",
@@ -69,7 +70,7 @@ from .meta.adjusted import Adjusted
 from .meta.base import DelegatingEstimator, set_positive
 from .meta.committee import Committee
 from .meta.ensemble import Ensemble
-from .meta.screening import ScreenedMethod
+from .meta.screening import DEFAULT_SCREEN, ScreenedMethod
 from .meta.selected import Selected
 from .meta.super_learner import SuperLearner
 from .meta.voting import Voting
