@@ -32,7 +32,7 @@ def test_data_list_shows_every_set_and_its_availability(tmp_path):
     assert all(name in shown and dataset.title in shown for name, dataset in DATASETS.items())
     assert str(tmp_path / "home") in shown
     known = json.loads(bagwise("data", "list", "--json").stdout)["datasets"]
-    assert {name for name, entry in known.items() if entry["available"]} == {"digits", "needles"}
+    assert {name for name, entry in known.items() if entry["available"]} == {"digits", "needles", "wide"}
     assert bagwise("data", "list", "--quiet").stdout == ""
 
 

@@ -49,6 +49,23 @@ def test_gather_parameters_flags_take_precedence_over_file(tmp_path):
     assert gather_parameters({"epochs": None}, None) == ({}, {})
 
 
+def test_validation_is_read_alike_from_flags_files_and_options(tmp_path):
+    file, methods = tmp_path / "run.toml", tmp_path / "methods.toml"
+    file.write_text('validation = "none"\n')
+    methods.write_text(
+        '[methods.attention]\nvalidation = "none"\n[methods."bagwise ensemble"]\nestimator__memory = "1GB"\n'
+    )
+    assert gather_parameters({"validation": "none"}, None)[0] == {"validation": None}
+    assert gather_parameters({}, file)[0] == {"validation": None}
+    assert gather_parameters({}, file, "attention")[0] == {"validation": None}
+    assert gather_parameters({}, None, "attention", ["validation=none"])[0] == {"validation": None}
+    assert gather_parameters({}, None, "attention", ["validation=4"])[0] == {"validation": 4}
+    assert read_methods("attention", {"validation": "0.25"}, None)[0] == {"attention": {"validation": 0.25}}
+    parameters, _ = read_methods("attention,MI-Net,bagwise-ensemble", {"validation": "3"}, methods)
+    assert parameters["attention"] == {"validation": None}
+    assert parameters["MI-Net"] == {"validation": 3}
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -44,7 +44,7 @@ def run_command(*arguments):
 
 
 def train(data, out):
-    run_command("train", data, out / "run", *ONE_EPOCH, "--quiet")
+    run_command("train", data, out / "run", *ONE_EPOCH, "--validation", "2", "--quiet")
 
 
 def train_with_validation(data, out):
@@ -64,7 +64,7 @@ def explain(data, out):
 
 def compare(data, out):
     methods = ("--methods", "gated attention,extra trees", "--hold-out", "0.2")
-    run_command("compare", data, *methods, *ONE_EPOCH, "--out", out / "comparison", "--quiet")
+    run_command("compare", data, *methods, *ONE_EPOCH, "--validation", "none", "--out", out / "comparison", "--quiet")
 
 
 def copy_all(data, out):

@@ -192,17 +192,21 @@ def gather_parameters(
     options = content.pop(DATA, {})
     if not isinstance(options, dict):
         raise InputError(f"{path}: '{DATA}' must be a table of options for the reader of DATA; write [data]")
-    given = {name: _read_value(name, value) for name, value in flags.items() if value is not None}
+    given = _read_values({name: value for name, value in flags.items() if value is not None})
     if method is None:
         if pairs:
             raise InputError(f"--method-option {pairs[0]} needs --method NAME; add it, or use the flag of a network")
         known = {**{PYTHON_NAMES.get(name, name): entry for name, entry in PARAMETERS.items()}, **PARAMETERS}
         for name, value in content.items():
             _check_parameter(path, name, value, known)
-        content = {name: _read_value(name, value) for name, value in content.items()}
-        return {PYTHON_NAMES.get(name, name): value for name, value in {**content, **given}.items()}, options
-    named = {PYTHON_NAMES.get(name, name): value for name, value in content.items()}
-    return {**named, **_name_flags(method, given), **read_options(list(pairs), "--method-option")}, options
+        named = {**_read_values(content), **given}
+        return {PYTHON_NAMES.get(name, name): value for name, value in named.items()}, options
+    named = {PYTHON_NAMES.get(name, name): value for name, value in _read_values(content).items()}
+    return {
+        **named,
+        **_name_flags(method, given),
+        **_read_values(read_options(list(pairs), "--method-option")),
+    }, options
 
 
 def _name_flags(method: str, flags: dict[str, Any]) -> dict[str, Any]:
@@ -275,6 +279,7 @@ def read_methods(names: str, flags: dict[str, Any], path: Path | None) -> tuple[
         fixed = METHODS[name].parameters
         free_flags = {flag: value for flag, value in flags.items() if flag not in fixed}
         parameters[name] = {**(free_flags if METHODS[name].kind is BagClassifier else {}), **tables.get(name, {})}
+        parameters[name] = _read_values(parameters[name])
     if flags and not any(METHODS[name].kind is BagClassifier for name in chosen):
         raise InputError(
             f"{_format_flags(flags)}: training flags apply to networks, and none is compared; leave them out, or set "
@@ -316,9 +321,13 @@ def _read_toml(path: Path) -> dict[str, Any]:
         raise InputError(f"{path} is not valid TOML: {error}") from None
 
 
-def _read_value(name: str, value: Any) -> Any:
-    read = PARAMETERS[name].read if name in PARAMETERS else None
-    return value if read is None else read(value)
+def _read_values(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Convert values from the command line or a TOML file to those of the parameters, which may be nested."""
+    values = {}
+    for name, value in parameters.items():
+        parameter = PARAMETERS.get(name.removeprefix("estimator__"))
+        values[name] = value if parameter is None or parameter.read is None else parameter.read(value)
+    return values
 
 
 def _check_parameter(path: Path | None, name: str, value: Any, known: dict[str, Parameter]) -> None:
