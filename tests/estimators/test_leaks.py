@@ -71,3 +71,22 @@ def test_fit_warns_of_a_leak_by_name(model):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model.fit(bags.map(lambda rows: rows[:, [0, 2]]), LABELS)
+
+
+def test_fit_warns_of_a_second_label_by_name_but_not_of_a_coordinate():
+    labels, other = LABELS % 2, GENERATOR.permutation(LABELS % 2)
+    rows = [np.column_stack([GENERATOR.normal(size=(3, 2)), np.full(3, value)]) for value in other]
+    bags = Bags.from_list(rows, labels=labels, feature_names=("x", "y", "class"))
+    model = build_method("naive")
+    with pytest.warns(UserWarning, match="feature 'class' of the training bags has the name of a label.*drop=class"):
+        model.fit(bags, labels)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.fit(bags.replace(feature_names=("x", "y", "dose")), labels)
+
+
+def test_fit_warns_once_of_a_feature_that_is_a_leak_and_named_like_a_label():
+    bags = make_bags(LABELS).replace(feature_names=("mass", "target", "site", "half"))
+    with pytest.warns(UserWarning, match="feature 'target' of the training bags determines the label") as caught:
+        build_method("naive").fit(bags, LABELS)
+    assert len(caught) == 1

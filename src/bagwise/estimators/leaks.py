@@ -1,4 +1,4 @@
-"""Leaks of the label into the features: a feature that takes one value per class, or that equals the label.
+"""Leaks of the label into the features: a feature that takes one value per class, or that is named like a label.
 
 Such a feature is usually a column of the table that was forgotten, such as a second coding of the outcome.
 """
@@ -8,10 +8,11 @@ import warnings
 
 import numpy as np
 
-from bagwise.bags import Bags
+from bagwise.bags import Bags, list_candidates
 
 MIN_BAGS = 5  # of each label; with fewer bags, a feature takes one value per class by chance
 MAX_LISTED = 5
+MAX_BAGS = 100  # in which a feature that is named like a label is looked at
 VALUES_PER_BLOCK = 1 << 20
 
 
@@ -26,6 +27,14 @@ def warn_of_leaks(bags: Bags, targets: np.ndarray) -> None:
         Their encoded targets.
     """
     leaks = find_leaks(bags, targets)
+    for column in np.setdiff1d(find_further_labels(bags), leaks):
+        name = bags.feature_names[column]  # type: ignore[index]
+        option = shlex.quote(f"drop={name}")
+        warnings.warn(
+            f"feature '{name}' of the training bags has the name of a label, and one value per bag; if it is another "
+            f"label, drop the column with --data-option {option}",
+            stacklevel=4,
+        )
     if len(leaks) == 0:
         return
     names = [f"'{bags.feature_names[leak]}'" if bags.feature_names else f"number {leak}" for leak in leaks[:MAX_LISTED]]
@@ -84,3 +93,33 @@ def find_leaks(bags: Bags, targets: np.ndarray) -> np.ndarray:
             if len(columns) == 0:
                 return nothing
     return columns[(values[:, columns] != values[0, columns]).any(axis=0)]
+
+
+def find_further_labels(bags: Bags) -> np.ndarray:
+    """Find the features with a usual name of a label that have one value per bag, unlike a coordinate ``y``.
+
+    Parameters
+    ----------
+    bags : Bags
+        Training bags; the first hundred are read, if a feature has such a name.
+
+    Returns
+    -------
+    ndarray of int
+        Columns of the features, in increasing order.
+
+    Examples
+    --------
+    >>> rows = [[[7.0, 0.0, 0.5], [8.0, 0.0, 0.7]], [[9.0, 1.0, 0.2]]]
+    >>> find_further_labels(Bags.from_list(rows, feature_names=("mass", "target", "y")))
+    array([1])
+    """
+    named = list_candidates(bags.feature_names or (), "label")
+    columns = np.flatnonzero(np.isin(bags.feature_names or (), named))
+    first = bags[:MAX_BAGS]
+    if len(columns) == 0 or first.sizes.max() == 1:
+        return columns[:0]
+    blocks = first.iterate_blocks(max(1, VALUES_PER_BLOCK // len(bags.feature_names)))  # type: ignore[arg-type]
+    values = np.concatenate([block[:, columns] for block in blocks])
+    starts = values[np.repeat(first.offsets[:-1], first.sizes)]
+    return columns[(values == starts).all(axis=0)]
