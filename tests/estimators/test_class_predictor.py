@@ -53,7 +53,8 @@ def test_positive_class_is_the_same_model_under_another_name(kind):
 @pytest.mark.parametrize("pooling", ["max", "mean", "attention"])
 @pytest.mark.parametrize("engine", ["torch", "fused"])
 def test_positive_class_of_networks_does_not_depend_on_engine_level_and_pooling(engine, pooling, level):
-    parameters = {"pooling": pooling, "level": level, "engine": engine, "epochs": 2, "random_state": 0}
+    parameters = {"pooling": pooling, "level": level, "engine": engine}
+    parameters |= {"epochs": 2, "validation": 2, "calibration": False, "random_state": 0}
     first = BagClassifier(**parameters, positive="a").fit(NEEDLES, FIRST)
     check_equivalence(first, BagClassifier(**parameters).fit(NEEDLES, LAST))
 

@@ -38,7 +38,8 @@ def needles():
 
 
 def fit(bags, **parameters):
-    return BagClassifier(epochs=1, random_state=0, engine="torch", **parameters).fit(bags, bags.labels)
+    quick = {"epochs": 1, "validation": 2, "random_state": 0, "engine": "torch"}
+    return BagClassifier(**{**quick, **parameters}).fit(bags, bags.labels)
 
 
 def sample_bag(size, model):

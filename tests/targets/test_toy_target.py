@@ -43,7 +43,7 @@ def run(folder):
 
 
 def test_network_learns_counts_with_the_torch_engine(tmp_path):
-    model = BagCounter(**{**QUICK, "epochs": 30}, engine="auto").fit(NEEDLES, COUNTS)
+    model = BagCounter(**{**QUICK, "epochs": 30}, validation=2, engine="auto").fit(NEEDLES, COUNTS)
     rates = model.predict_outputs(NEEDLES)
     assert (model.engine_, rates.shape) == ("torch", (60, 1))
     np.testing.assert_array_equal(model.predict(NEEDLES), rates[:, 0].astype(np.float32))

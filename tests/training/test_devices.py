@@ -166,7 +166,13 @@ def test_mixed_precision_training_is_repeatable_and_predicts_in_full_precision(m
     monkeypatch.setattr(choice, "check_precision", lambda precision, device: None)  # allow mixed precision on the CPU
     first, second, full = (
         BagClassifier(
-            epochs=20, batch_size=8, learning_rate=5e-3, engine="torch", precision=precision, random_state=0
+            epochs=20,
+            batch_size=8,
+            learning_rate=5e-3,
+            engine="torch",
+            precision=precision,
+            validation=None,
+            random_state=0,
         ).fit(NEEDLES, NEEDLES.labels)
         for precision in ("mixed", "mixed", "full")
     )

@@ -9,7 +9,7 @@ import typer
 
 from bagwise.cli.application import app
 from bagwise.cli.interruption import handle_interruption, print_resume_hint
-from bagwise.cli.options import Backend, Scheduler, Workers, choose_workers, print_units_elsewhere
+from bagwise.cli.options import Backend, Scheduler, Workers, choose_workers
 from bagwise.cli.output import Json, Output, Quiet
 
 SLIDE, LABEL, CASE = "slide_id", "label", "case_id"
@@ -163,7 +163,7 @@ def _print_summary(found: Any, tiles: Path, out: Path, packed: int | None, label
         output.print(f"left out {name}: it has no tiles")
     output.print(f"{len(found.done)} slide{'s' * (len(found.done) != 1)} extracted, {len(found.skipped)} done before")
     if found.elsewhere:
-        print_units_elsewhere(found.elsewhere, tiles, output)
+        output.print_units_elsewhere(found.elsewhere, tiles)
     elif packed is not None:
         output.print_written(out, f"{packed} bag{'s' * (packed != 1)}")
         again = f"label the names in {out / 'bags.csv'} (columns slide_id, label) and run again with --labels"

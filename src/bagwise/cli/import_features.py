@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from bagwise.cli.application import app
-from bagwise.cli.options import Backend, Scheduler, Workers, choose_workers, print_units_elsewhere, read_options
+from bagwise.cli.options import Backend, Scheduler, Workers, choose_workers, read_options
 from bagwise.cli.output import Json, Output, Quiet
 from bagwise.errors import InputError
 
@@ -153,7 +153,7 @@ def _import_shared(
         slides, report = import_shared(features, table, out, progress=progress, **settings)
     result |= slides._asdict()
     if report is None and slides.elsewhere:
-        print_units_elsewhere(slides.elsewhere, get_parts_folder(out), output)
+        output.print_units_elsewhere(slides.elsewhere, get_parts_folder(out))
     elif report is None:
         output.print(f"all slides are read; another command is packing {out}, or has packed it")
     return report

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from bagwise.arguments import suggest_name
-from bagwise.cli.output import Output
 from bagwise.errors import InputError
 
 if TYPE_CHECKING:
@@ -300,14 +299,6 @@ def choose_workers(workers: int, backend: str, scheduler: str | None) -> "int | 
     if scheduler is None:
         raise InputError("--backend dask needs --scheduler ADDRESS; `dask scheduler` prints the address")
     return DaskCluster(scheduler)
-
-
-def print_units_elsewhere(elsewhere: dict[str, str], folder: Path, output: Output) -> None:
-    """Print which units other commands are processing, and what to do next."""
-    for name, owner in elsewhere.items():
-        output.print(f"{name} is being processed by {owner}")
-    output.print("nothing packed yet: run the same command again when they are finished")
-    output.print(f"if one of them died on another machine, first remove its .lock file below {folder}")
 
 
 def _format_flags(names: Iterable[str]) -> str:

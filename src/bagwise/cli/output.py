@@ -149,6 +149,13 @@ class Output:
 
             yield update
 
+    def print_units_elsewhere(self, elsewhere: dict[str, str], folder: Path) -> None:
+        """Print which units other commands are processing, and what to do next."""
+        for name, owner in elsewhere.items():
+            self.print(f"{name} is being processed by {owner}")
+        self.print("nothing packed yet: run the same command again when they are finished")
+        self.print(f"if one of them died on another machine, first remove its .lock file below {folder}")
+
 
 class RemainingTime:
     """Estimates the remaining time from the mean speed since the start.
