@@ -70,7 +70,7 @@ def test_validation_is_read_alike_from_flags_files_and_options(tmp_path):
     ("text", "message"),
     [
         ("epoch = 3", "unknown parameter 'epoch'; did you mean 'epochs'"),
-        ("epochs = 'ten'", "epochs = 'ten' is of type str; give a whole number"),
+        ("attention_width = 'ten'", "attention_width = 'ten' is of type str; give a whole number"),
         ("epochs = true", "epochs = True is of type bool"),
         ("calibration = 1", "give true or false"),
         ("data = 3", "must be a table"),

@@ -43,7 +43,7 @@ def test_commands_join_lines_and_drop_comments():
 
 
 @pytest.mark.parametrize(
-    "typed", ["tile slides/ --uot tiles/", "tiel slides/", "data", "train digits runs/x --epochs x"]
+    "typed", ["tile slides/ --uot tiles/", "tiel slides/", "data", "train digits runs/x --heads x"]
 )
 def test_parse_finds_unknown_commands(typed):
     with pytest.raises(Exception, match=r"(?i)option|tiel|values|integer"):

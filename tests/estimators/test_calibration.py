@@ -201,8 +201,10 @@ def test_calibrate_held_out_does_not_use_the_targets_of_the_fold():
 
 
 def test_warn_if_majority_wins_names_the_method_and_both_losses():
-    with pytest.warns(MajorityWarning, match=r"MISVM does not beat the majority .*: log loss 0\.700, .* shares 0\.650"):
+    with pytest.warns(MajorityWarning, match=r"MISVM does not beat the majority .*: log loss 0\.700, majority 0\.650"):
         warn_if_majority_wins("MISVM", HeldOutLoss(0.7, 0.65), stacklevel=1)
+    with pytest.warns(MajorityWarning, match=r"log loss 0\.700 for both"):
+        warn_if_majority_wins("MISVM", HeldOutLoss(0.70001, 0.7), stacklevel=1)
 
 
 def test_make_identity_leaves_scores_unchanged():

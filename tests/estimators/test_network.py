@@ -288,7 +288,7 @@ def test_fit_rejects_parameters_of_the_wrong_type_by_name(parameters, message):
 
 def test_fit_rejects_the_wrong_number_of_validation_labels():
     with pytest.raises(InputError, match="y has 3 labels for 4 bags"):
-        BagClassifier(epochs=1).fit(NEEDLES, NEEDLES.labels, validation=(NEEDLES[:4], NEEDLES.labels[:3]))
+        BagClassifier(epochs=1).fit(NEEDLES[4:], NEEDLES.labels[4:], validation=(NEEDLES[:4], NEEDLES.labels[:3]))
 
 
 def test_save_accepts_an_encoder_with_tied_weights(tmp_path):
@@ -414,3 +414,21 @@ def test_held_out_outputs_are_calibrated_on_the_other_folds():
     training, validation = NEEDLES[:30], NEEDLES[30:]
     given = BagClassifier(**QUICK).fit(training, training.labels, validation=(validation, validation.labels))
     assert given.held_out_outputs_ is None
+
+
+def test_fit_warns_of_validation_bags_that_are_training_bags():
+    with pytest.warns(UserWarning, match="5 of the 20 validation bags are training bags, or have the same instances"):
+        BagClassifier(**QUICK).fit(NEEDLES[:25], NEEDLES[:25].labels, validation=(NEEDLES[20:], NEEDLES[20:].labels))
+
+
+@pytest.mark.parametrize("validation", [0.2, 5, (NEEDLES,), NEEDLES, "auto"], ids=lambda value: type(value).__name__)
+def test_fit_rejects_validation_bags_without_labels(validation):
+    with pytest.raises(InputError, match=r"the argument validation of fit is .*; it must be \(bags, labels\)"):
+        BagClassifier(**QUICK).fit(NEEDLES, NEEDLES.labels, validation=validation)
+
+
+def test_decision_function_has_the_ranking_of_the_probabilities():
+    """Slopes may be so small that scores would tie in single precision."""
+    model = BagClassifier(**QUICK).fit(NEEDLES, NEEDLES.labels)
+    model.calibration_ = model.calibration_._replace(slope=1e-7, offset=np.array([3.0]))
+    assert len(np.unique(model.decision_function(NEEDLES))) == len(NEEDLES)

@@ -5,6 +5,7 @@ from bagwise.bags import Bags
 from bagwise.data.datasets.registry import load_dataset
 from bagwise.errors import InputError
 from bagwise.estimators.bag_classifier import BagClassifier
+from bagwise.estimators.calibration import CalibrationWarning
 from bagwise.estimators.training_tasks import (
     EPOCHS,
     EPOCHS_OF_MANY_BAGS,
@@ -12,7 +13,6 @@ from bagwise.estimators.training_tasks import (
     MANY_BAGS,
     PATIENCE,
     LabelledBags,
-    check_network_parameters,
     describe_fit,
     make_part,
     make_training_settings,
@@ -36,36 +36,10 @@ def make_plan(estimator, bags=NEEDLES, given=None):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"attention_width": 0}, "attention_width is 0"),
-        ({"heads": 1.5}, "heads is 1.5"),
-        (
-            {"memory": "much"},
-            "memory must be 'auto', a size such as '2GB' or '500MB', or a number of bytes, got 'much'",
-        ),
-        ({"calibration": 1}, "calibration is 1"),
-    ],
-    ids=str,
-)
-def test_check_network_parameters_names_the_parameter(parameters, message):
-    with pytest.raises(InputError, match=message):
-        check_network_parameters(BagClassifier(**parameters), ClassTarget.unnamed(2))
-
-
-def test_check_network_parameters_rejects_a_threshold_between_three_classes():
-    with pytest.raises(InputError, match="a threshold decides between two classes, but y has the classes 0, 1, 2"):
-        check_network_parameters(BagClassifier(threshold=True), ClassTarget.unnamed(3))
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"validation": 1.5}, "validation is 1.5; it must be a share between 0 and 1, a number of folds"),
-        ({"validation": 1}, "validation is 1;"),
-        ({"validation": "no"}, r"validation is 'no' \(str\);"),
         ({"patience": 3, "validation": None}, "patience needs one set of validation bags; set validation to a share"),
         ({"patience": 3, "validation": 5}, "patience needs one set of validation bags; set validation to a share"),
         ({"averaging": 0.5, "validation": 0.2}, "averaging and validation cannot be combined.*set averaging=0"),
-        ({"averaging": 0.5, "patience": 3}, "averaging and validation cannot be combined.*set averaging=0"),
+        ({"averaging": 0.5, "patience": 3}, "averaging and patience cannot be combined.*set averaging=0"),
         ({"calibration": True, "validation": None}, "the calibration is learned from held-out bags; set validation"),
         ({"threshold": True, "validation": None}, "the threshold is learned from held-out bags; set validation"),
     ],
@@ -146,7 +120,8 @@ def test_plan_training_holds_out_nothing_if_a_class_has_one_bag_unless_held_out_
     few = KNOWN.select(np.arange(9, 31))  # one bag of the second class
     model = BagClassifier()
     model.seed_, model.target_ = 0, TARGET
-    plan = plan_training(model, few, None)
+    with pytest.warns(CalibrationWarning, match=r"no bags are held out.*a class has only one training bag"):
+        plan = plan_training(model, few, None)
     assert [(len(part.training.bags), part.held_out) for part in plan.parts] == [(22, None)]
     assert not plan.chooses_epoch
     model.set_params(**parameters)
@@ -172,11 +147,32 @@ def test_split_validation_holds_out_bags_of_every_class_and_keeps_all_bags():
     assert split_validation(KNOWN, TARGET, None, seed=3) == [(KNOWN, None)]
 
 
-def test_split_validation_makes_folds_of_every_class_and_fewer_if_a_class_is_small():
+def test_split_validation_makes_folds_of_every_class_and_fewer_only_if_every_class_is_small():
     folds = split_validation(KNOWN, TARGET, 5, seed=3)
     assert [np.bincount(held_out.targets).tolist() for _, held_out in folds] == [[6, 2]] * 5
-    small = KNOWN.select(np.arange(0, 33))  # three bags of the second class
-    assert [held_out.targets.sum() for _, held_out in split_validation(small, TARGET, 5, seed=3)] == [1, 1, 1]
+    small = KNOWN.select(np.arange(0, 32))  # two bags of the second class
+    assert sorted(held_out.targets.sum() for _, held_out in split_validation(small, TARGET, 5, seed=3)) == [
+        0,
+        0,
+        0,
+        1,
+        1,
+    ]
+    tiny = KNOWN.select(np.arange(27, 33))  # three bags of each class
+    assert [held_out.targets.tolist() for _, held_out in split_validation(tiny, TARGET, 5, seed=3)] == [[0, 1]] * 3
+
+
+@pytest.mark.parametrize("calibration", [True, np.True_])
+def test_plan_training_does_not_calibrate_by_validation_bags_of_one_class(calibration):
+    negative = KNOWN.select(np.arange(5))
+    with pytest.warns(CalibrationWarning, match="the validation bags have no bag of a class"):
+        plan = make_plan(BagClassifier(), given=negative)
+    assert not plan.calibrates
+    assert plan.chooses_epoch
+    with pytest.raises(InputError, match=r"no bag of a class.*give bags of every class, or set calibration=False"):
+        make_plan(BagClassifier(calibration=calibration), given=negative)
+    assert make_plan(BagClassifier(), given=KNOWN.select(np.arange(25, 35))).calibrates
+    assert not make_plan(BagClassifier(calibration=False), given=negative).calibrates
 
 
 def test_make_part_computes_class_weights_from_the_training_bags():

@@ -104,8 +104,8 @@ def make_stratified_folds(
 def make_inner_folds(strata: np.ndarray, groups: np.ndarray | None, folds: Any, seed: int) -> Folds:
     """Return stratified folds whose training bags include every stratum (for classes, every class).
 
-    There are fewer folds than requested if a class has fewer bags, or if there are fewer groups. Folds whose training
-    bags lack a class are omitted.
+    There are fewer folds than requested if every class has fewer bags, or if there are fewer groups. Folds whose
+    training bags lack a class are omitted. A rare class is in some of the held-out parts only.
     """
     n_folds = _limit_folds(strata, groups, check_whole_number("folds", folds, minimum=2))
     candidates = make_stratified_folds(strata, groups, n_folds, seed)
@@ -118,12 +118,13 @@ def make_inner_folds(strata: np.ndarray, groups: np.ndarray | None, folds: Any, 
 
 
 def _limit_folds(strata: np.ndarray, groups: np.ndarray | None, requested: int) -> int:
-    rarest = int(np.unique(strata, return_counts=True)[1].min())
+    counts = np.unique(strata, return_counts=True)[1]
+    rarest, largest = int(counts.min()), int(counts.max())
     n_groups = len(strata) if groups is None else len(np.unique(groups))
     if min(rarest, n_groups) < 2:
         reason = "a class has only one training bag" if rarest < 2 else "all training bags belong to one group"
-        raise InputError(f"{reason}, so no bags can be held out for the selection; add bags or groups")
-    return min(requested, rarest, n_groups)
+        raise InputError(f"{reason}, so none can be held out; add bags or groups")
+    return min(requested, largest, n_groups)
 
 
 def _split_by_class(targets: np.ndarray, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]:

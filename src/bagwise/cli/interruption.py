@@ -107,7 +107,8 @@ def _install_handler(handle: Callable[[int, FrameType | None], Any]) -> Iterator
             signal.signal(number, handler)
 
 
-def print_resume_hint(command: Sequence[str] | None = None) -> None:
-    """Print the command that resumes the work; by default, the command that was stopped."""
+def print_resume_hint(command: Sequence[str] | None = None, is_saved: bool = True) -> None:
+    """Print the command that resumes or repeats the work; by default, the command that was stopped."""
     text = shlex.join(command or ["bagwise", *sys.argv[1:]])
-    typer.echo(f"Stopped. Completed work is saved. Resume with:\n  {text}", err=True)
+    state = "Completed work is saved. Resume" if is_saved else "This method has no checkpoint. Start it again"
+    typer.echo(f"Stopped. {state} with:\n  {text}", err=True)

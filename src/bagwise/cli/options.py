@@ -4,6 +4,7 @@ The table ``PARAMETERS`` defines both the training flags of a command and the ke
 of ``BagClassifier``; parameters that are not given have its defaults, except for the seed, which is 0.
 """
 
+import contextlib
 import inspect
 import tomllib
 from collections.abc import Callable, Iterable, Sequence
@@ -71,18 +72,18 @@ class Parameter(NamedTuple):
     read: Callable[[Any], Any] | None = None
 
 
-def read_validation(value: Any) -> Any:
-    """Convert a share, a number of folds, "auto" or "none" from the command line or a TOML file.
+def read_number(value: Any) -> Any:
+    """Convert a number or "none" from the command line or a TOML file; other values, such as "auto", stay as they are.
 
-    >>> [read_validation(value) for value in ("0.2", "5", "none", "auto", 0.3)]
+    >>> [read_number(value) for value in ("0.2", "5", "none", "auto", 0.3)]
     [0.2, 5, None, 'auto', 0.3]
     """
-    if value == "none":
-        return None
-    try:
-        return value if not isinstance(value, str) else int(value) if value.isdecimal() else float(value)
-    except ValueError:
+    if not isinstance(value, str):
         return value
+    for kind in (int, float):
+        with contextlib.suppress(ValueError):
+            return kind(value)
+    return None if value == "none" else value
 
 
 PARAMETERS: dict[str, Parameter] = {
@@ -103,7 +104,10 @@ PARAMETERS: dict[str, Parameter] = {
     "attention_width": Parameter(int, "Number of hidden units of the attention (L in the paper).", "128"),
     "heads": Parameter(int, "Number of attention heads.", "1"),
     "epochs": Parameter(
-        int, "Number of passes over the training bags.", "auto; 100, or 40 with folds of more than 200 bags"
+        str,
+        "Number of passes over the training bags, or auto.",
+        "auto; 100, or 40 with folds and more than 200 training bags",
+        read_number,
     ),
     "batch_size": Parameter(int, "Number of bags per optimizer step.", "1"),
     "optimizer": Parameter(str, "Optimizer: adam, sgd or nesterov.", "adam"),
@@ -123,13 +127,14 @@ PARAMETERS: dict[str, Parameter] = {
         str,
         "Held-out training bags: a share such as 0.2, which chooses the best epoch; a number of folds such as 5, with "
         "one network per fold, whose scores are averaged; auto or none.",
-        "auto; 0.2 from 500 bags on, else 5",
-        read_validation,
+        "auto; 5, or 0.2 from 500 bags with 100 per class, or with --patience",
+        read_number,
     ),
     "patience": Parameter(
-        int,
-        "Stop after this many epochs without improvement on a held-out share of the bags.",
+        str,
+        "Stop after this many epochs without improvement on a held-out share of the bags; auto or none.",
         "auto; 20 with such a share, else none",
+        read_number,
     ),
     "most_instances": Parameter(
         int, "Maximum number of instances per bag in a training step; larger bags are sampled anew in each step.", "all"

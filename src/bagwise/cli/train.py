@@ -1,14 +1,13 @@
 """``bagwise train``: train a model on DATA and write a run folder."""
 
 import shlex
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bagwise.cli.application import app
-from bagwise.cli.interruption import Interruption, handle_interruption, print_resume_hint
+from bagwise.cli.interruption import end_on_signal, handle_interruption, print_resume_hint
 from bagwise.cli.options import (
     DataArgument,
     DataOption,
@@ -136,7 +135,8 @@ def run_training(
     from bagwise.runs import PARAMETERS, assist_run, execute_run
     from bagwise.training import TrainingProgress, TrainingProgressBar, TrainingStopped
 
-    with _handle_interruption(description["method"]) as interruption, join_ranks() as ranks:
+    has_checkpoint = _has_checkpoint(description["method"])
+    with handle_interruption() if has_checkpoint else end_on_signal() as interruption, join_ranks() as ranks:
         try:
             if not ranks.first:
                 assist_run(interruption.requested)
@@ -156,18 +156,16 @@ def run_training(
                 raise
             if ranks.first:
                 arguments = ["train", description["data"]["data"], str(folder), "--resume"]
-                print_resume_hint([*_make_launcher(ranks.size), *arguments])
+                print_resume_hint([*_make_launcher(ranks.size), *arguments], is_saved=has_checkpoint)
             raise typer.Exit(interruption.exit_code) from None
     _print_run(output, run, report)
 
 
-def _handle_interruption(method: str | None) -> AbstractContextManager[Interruption]:
-    """Let a network save its state when it is interrupted; a method without checkpoints ends immediately."""
+def _has_checkpoint(method: str | None) -> bool:
+    """Return whether a method saves its state when it is interrupted, as networks do; others end immediately."""
     from bagwise.estimators import METHODS, resolve_method_name
 
-    if method is None or METHODS[resolve_method_name(method)].kind.supports_checkpoint:
-        return handle_interruption()
-    return nullcontext(Interruption())
+    return method is None or METHODS[resolve_method_name(method)].kind.supports_checkpoint
 
 
 def _make_launcher(n_processes: int) -> list[str]:

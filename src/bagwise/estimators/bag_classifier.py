@@ -39,7 +39,7 @@ class BagClassifier(ClassPredictor, BagNetwork):
     heads : int, default=1
         Number of parallel attention heads.
     epochs : int or "auto", default="auto"
-        Number of passes over the training bags. "auto" means 100, or 40 with folds of more than 200 bags.
+        Number of passes over the training bags. "auto" means 100, or 40 with folds and more than 200 bags.
     batch_size : int, default=1
         Number of bags per training step (1 in the paper).
     optimizer : {"adam", "sgd", "nesterov"}, default="adam"

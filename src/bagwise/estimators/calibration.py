@@ -31,6 +31,10 @@ PRIOR_BAGS = 2  # number of bags as which the class shares count
 MIN_SLOPE = 1e-6  # per standard deviation of the scores: keeps the ranking if the scores carry no information
 
 
+class CalibrationWarning(UserWarning):
+    """Warning of ``fit`` that the probabilities are not calibrated, because no suitable bags are held out."""
+
+
 class MajorityWarning(UserWarning):
     """Warning of ``fit`` that a method does not beat the majority on its own held-out bags."""
 
@@ -262,9 +266,11 @@ def compute_held_out_loss(
 def warn_if_majority_wins(name: str, loss: HeldOutLoss | None, stacklevel: int) -> None:
     """Warn that a method does not beat the majority on its own held-out bags."""
     if loss is not None and not loss.beats_majority:
+        is_equal = f"{loss.method:.3f}" == f"{loss.majority:.3f}"
+        losses = f"{loss.method:.3f} for both" if is_equal else f"{loss.method:.3f}, majority {loss.majority:.3f}"
         warnings.warn(
-            f"{name} does not beat the majority on its own held-out bags: log loss {loss.method:.3f}, that of the "
-            f"class shares {loss.majority:.3f}; compare other methods with `bagwise compare`",
+            f"{name} does not beat the majority on its own held-out bags: log loss {losses}; compare other methods "
+            "with `bagwise compare`",
             MajorityWarning,
             stacklevel=stacklevel + 1,
         )

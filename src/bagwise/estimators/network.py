@@ -1,5 +1,6 @@
 """The one implementation of networks: an encoder, a pooling and a head, trained end to end, for any kind of target."""
 
+import warnings
 from abc import abstractmethod
 from collections.abc import Callable
 from pathlib import Path
@@ -31,20 +32,20 @@ from bagwise.estimators.calibration import (
     warn_if_majority_wins,
 )
 from bagwise.estimators.network_builder import build_network, make_blank_bags
+from bagwise.estimators.network_parameters import check_network_parameters
 from bagwise.estimators.network_training import choose_plan_engine, train_networks
 from bagwise.estimators.serialization import load_parameters
 from bagwise.estimators.thresholds import learn_threshold, restore_threshold
 from bagwise.estimators.training_tasks import (
     LabelledBags,
     TrainingPlan,
-    check_network_parameters,
     describe_fit,
     plan_training,
 )
-from bagwise.estimators.validation import BagsLike, ValidationBags, check_sample_weight
+from bagwise.estimators.validation import BagsLike, ValidationBags, check_sample_weight, check_validation_bags
 from bagwise.nn import CONNECTIONS, BagModel, Context, average_models, list_members
 from bagwise.nn.pooling import Pooling
-from bagwise.targets import AUTO, DEFAULT_THRESHOLD, Likelihood, Target
+from bagwise.targets import DEFAULT_THRESHOLD, Likelihood, Target
 from bagwise.training import (
     Checkpoint,
     Epoch,
@@ -254,6 +255,7 @@ class BagNetwork(BagEmbedder, BagEstimator):
         self.history_ = [Epoch(**record) for record in metadata["history"]]
         self.calibration_ = restore_calibration(metadata["calibration"], self.target_.likelihood.n_scores)
         self.held_out_loss_ = restore_held_out_loss(metadata["held_out_loss"])
+        self.held_out_outputs_ = None
         self.threshold_ = restore_threshold(metadata["threshold"])
         self.engine_ = metadata["engine"]
         count = check_whole_number("networks", metadata["networks"], minimum=1)
@@ -276,9 +278,17 @@ class BagNetwork(BagEmbedder, BagEstimator):
         check_network_parameters(self, self.target_)
         held_out = None
         if validation is not None:
-            held_out_bags = self._check_bags(validation[0])
-            self.seen_ = np.union1d(self.seen_, compute_signatures(held_out_bags))
-            held_out = LabelledBags(held_out_bags, self.target_.encode(validation[1], len(held_out_bags)))
+            held_out_bags, labels = check_validation_bags(validation)
+            held_out_bags = self._check_bags(held_out_bags)
+            signatures = compute_signatures(held_out_bags)
+            if n_shared := int(np.isin(signatures, self.seen_).sum()):
+                warnings.warn(
+                    f"{n_shared} of the {len(held_out_bags)} validation bags are training bags, or have the same "
+                    "instances, so the best epoch and the calibration are too optimistic; give other bags",
+                    stacklevel=3,
+                )
+            self.seen_ = np.union1d(self.seen_, signatures)
+            held_out = LabelledBags(held_out_bags, self.target_.encode(labels, len(held_out_bags)))
         return plan_training(self, known, held_out)
 
     def _make_likelihood(self, target: Target) -> Likelihood:
@@ -299,7 +309,7 @@ class BagNetwork(BagEmbedder, BagEstimator):
         return self._infer(X, head=nn.Identity()).scores
 
     def _compute_scores(self, X: BagsLike) -> np.ndarray:
-        return self._calibrate_scores(self._infer(X).scores).astype(np.float32)  # the precision of the network
+        return self._calibrate_scores(self._infer(X).scores)
 
     def _calibrate_scores(self, scores: np.ndarray) -> np.ndarray:
         """Compute the calibrated scores of the target from those of the network, in float64."""
@@ -318,7 +328,7 @@ class BagNetwork(BagEmbedder, BagEstimator):
             return
         targets, combined = plan.held_out_targets, held_out._replace(scores=self._calibrate_scores(held_out.scores))
         held_out_scores = combined.scores
-        if self.calibration is True or (self.calibration == AUTO and self.target_.has_calibration):
+        if plan.calibrates:
             shares, weights = compute_class_shares(*plan.known_targets), plan.held_out_weights
             self.calibration_ = fit_calibration(likelihood, combined.scores, targets, shares, weights)
             held_out_scores = calibrate_held_out(likelihood, combined, targets, shares, weights)

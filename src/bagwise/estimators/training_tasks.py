@@ -1,4 +1,4 @@
-"""Preparation of network training: parameter checks, the bags that each network is trained and validated on.
+"""Preparation of network training: the bags that each network is trained and validated on.
 
 Bags are held out in one of two ways. A share of them chooses the best epoch of one network; or folds give one network
 per fold, trained without the bags of the fold to the last epoch, and the scores of the networks are averaged. In both,
@@ -7,23 +7,27 @@ choose an epoch, and the average varies less than one network.
 """
 
 import hashlib
+import numbers
+import warnings
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 
-from bagwise.arguments import check_bool, check_real_number, check_whole_number, describe_value
 from bagwise.bags import Bags, fingerprint_bags, hold_out, make_inner_folds
 from bagwise.errors import InputError
 from bagwise.estimators.base import ClassWeight
-from bagwise.estimators.calibration import check_calibration
+from bagwise.estimators.calibration import CalibrationWarning
+from bagwise.estimators.network_parameters import (
+    check_held_out_uses,
+    has_patience,
+    is_auto,
+    list_uses_of_held_out_bags,
+)
 from bagwise.estimators.serialization import to_plain
-from bagwise.estimators.thresholds import check_threshold
 from bagwise.nn import Purpose, random_integer
 from bagwise.targets import AUTO, Target
 from bagwise.training import TrainingSettings, TrainingTask
-from bagwise.training.streaming import resolve_memory
 
 FITTED_PARAMETERS = (  # in addition to the training settings; in the order of the checkpoint file
     "level",
@@ -35,6 +39,7 @@ FITTED_PARAMETERS = (  # in addition to the training settings; in the order of t
     "validation",
     "class_weight",
 )
+LACKS_CLASS = "the validation bags have no bag of a class, so they cannot calibrate the probabilities"
 HELD_OUT_SHARE = 0.2
 MIN_BAGS_FOR_SHARE, MIN_BAGS_OF_CLASS_FOR_SHARE = 500, 100  # with fewer bags or groups, folds are used
 FOLDS = 5
@@ -93,6 +98,8 @@ class TrainingPlan(NamedTuple):
         Bags and seed of each network.
     chooses_epoch : bool
         Whether the held-out bags choose the epoch; with folds they do not.
+    calibrates : bool
+        Whether the held-out bags calibrate the probabilities.
     sample_weight : ndarray or None, default=None
         Weights of all given bags.
     """
@@ -100,6 +107,7 @@ class TrainingPlan(NamedTuple):
     settings: TrainingSettings
     parts: list[TrainingPart]
     chooses_epoch: bool
+    calibrates: bool
     sample_weight: np.ndarray | None = None
 
     @property
@@ -142,34 +150,38 @@ def plan_training(estimator: Any, known: LabelledBags, given: LabelledBags | Non
     TrainingPlan
     """
     target, seed = estimator.target_, estimator.seed_
-    validation = None if given is not None else resolve_validation(estimator, known, target)
-    check_validation(estimator, validation, given is not None)
+    validation = resolve_validation(estimator, known, target) if given is None else None
+    check_held_out_uses(estimator, validation, given is not None)
     splits: list[tuple[LabelledBags, LabelledBags | None]] = [(known, given)]
     if given is None:
         try:
             splits = split_validation(known, target, validation, random_integer(seed, Purpose.SPLIT))
-        except InputError:  # too few bags to hold any out
-            if estimator.validation != AUTO or list_uses_of_held_out_bags(estimator):
+        except InputError as error:  # too few bags to hold any out
+            if not is_auto(estimator.validation) or list_uses_of_held_out_bags(estimator):
                 raise
+            warnings.warn(
+                "no bags are held out, so one network is trained to the last epoch, and its probabilities are not "
+                f"calibrated: {error}",
+                CalibrationWarning,
+                stacklevel=4,
+            )
     is_single = len(splits) == 1
     seeds = [seed if is_single else random_integer(seed, Purpose.MEMBER, number) for number in range(len(splits))]
     parts = [make_part(*split, target, estimator.class_weight, seed) for split, seed in zip(splits, seeds, strict=True)]
     chooses_epoch = given is not None or isinstance(validation, float)
-    return TrainingPlan(make_training_settings(estimator, parts, chooses_epoch), parts, chooses_epoch, known.weights)
+    calibrates = target.has_calibration if is_auto(estimator.calibration) else bool(estimator.calibration)
+    if calibrates and given is not None and _lacks_class(known, given, target):
+        if not is_auto(estimator.calibration):
+            raise InputError(f"{LACKS_CLASS}; give bags of every class, or set calibration=False")
+        warnings.warn(f"{LACKS_CLASS}; give bags of every class", CalibrationWarning, stacklevel=4)
+        calibrates = False
+    settings = make_training_settings(estimator, parts, chooses_epoch)
+    return TrainingPlan(settings, parts, chooses_epoch, calibrates, known.weights)
 
 
-def check_network_parameters(estimator: Any, target: Target) -> None:
-    """Check the parameters that are checked neither by the training settings nor by the parts of the model."""
-    check_whole_number("attention_width", estimator.attention_width, minimum=1)
-    check_whole_number("heads", estimator.heads, minimum=1)
-    resolve_memory(estimator.memory, torch.device("cpu"))
-    check_bool("threshold", estimator.threshold)
-    if estimator.calibration != AUTO:
-        check_bool("calibration", estimator.calibration)
-    if estimator.calibration is True:
-        check_calibration(target)
-    if estimator.threshold:
-        check_threshold(target)
+def _lacks_class(known: LabelledBags, given: LabelledBags, target: Target) -> bool:
+    missing = np.setdiff1d(target.make_strata(known.targets), target.make_strata(given.targets))
+    return len(missing) > 0
 
 
 def resolve_validation(estimator: Any, known: LabelledBags, target: Target) -> float | int | None:
@@ -178,66 +190,28 @@ def resolve_validation(estimator: Any, known: LabelledBags, target: Target) -> f
     "auto" holds out a share if there are so many bags that the share chooses the epoch reliably, or if ``patience`` is
     set, and makes folds otherwise.
     """
-    validation, has_patience = estimator.validation, estimator.patience not in (None, AUTO)
-    if validation == AUTO:
+    validation = estimator.validation
+    if is_auto(validation):
         rows, groups = known.weighted_rows, known.bags.groups
         n_rarest = int(np.unique(target.make_strata(known.targets[rows]), return_counts=True)[1].min())
         n_units = len(rows) if groups is None else len(np.unique(groups[rows]))
         is_large = n_units >= MIN_BAGS_FOR_SHARE and n_rarest >= MIN_BAGS_OF_CLASS_FOR_SHARE
-        if has_patience or (is_large and not estimator.averaging):
+        if has_patience(estimator) or (is_large and not estimator.averaging):
             return HELD_OUT_SHARE
         return FOLDS
-    if validation is None or (isinstance(validation, int) and not isinstance(validation, bool) and validation > 1):
-        return validation
-    try:
-        return check_real_number("validation", validation, above=0, below=1)
-    except InputError:
-        raise InputError(
-            f"validation is {describe_value(validation)}; it must be a share between 0 and 1, a number of folds of at "
-            "least 2, 'auto' or None"
-        ) from None
-
-
-def check_validation(estimator: Any, validation: float | int | None, has_validation_bags: bool) -> None:
-    """Reject parameters that need held-out bags if there are none, or that contradict the way they are used."""
-    has_share = has_validation_bags or isinstance(validation, float)
-    if estimator.averaging and has_share:
-        raise InputError(
-            "averaging and validation cannot be combined: the model is either the average of the last epochs or the "
-            "best epoch on the validation bags; set averaging=0, or validation=None or a number of folds (on the "
-            "command line, omit --averaging or --validation)"
-        )
-    if estimator.patience not in (None, AUTO) and not has_share:
-        raise InputError(
-            "patience needs one set of validation bags; set validation to a share, e.g. validation=0.2 (on the command "
-            "line: --validation 0.2)"
-        )
-    uses = list_uses_of_held_out_bags(estimator)
-    if uses and validation is None and not has_validation_bags:
-        raise InputError(
-            f"the {uses[0]} is learned from held-out bags; set validation, e.g. validation=0.2 or validation=5 (on the "
-            "command line: --validation 0.2 or --validation 5)"
-        )
-
-
-def list_uses_of_held_out_bags(estimator: Any) -> list[str]:
-    """List what the parameters demand to be learned from held-out bags."""
-    wanted = {
-        "calibration": estimator.calibration is True,
-        "threshold": estimator.threshold,
-        "epoch": estimator.patience not in (None, AUTO),
-    }
-    return [use for use, is_wanted in wanted.items() if is_wanted]
+    if validation is None:
+        return None
+    return int(validation) if isinstance(validation, numbers.Integral) else float(validation)
 
 
 def make_training_settings(estimator: Any, parts: list[TrainingPart], chooses_epoch: bool) -> TrainingSettings:
     """Return the training settings given by the parameters of an estimator, for its networks."""
     names = TrainingSettings.__dataclass_fields__.keys() - {"seed"}
     given = {name: getattr(estimator, name) for name in names}
-    if estimator.epochs == AUTO:
+    if is_auto(estimator.epochs):
         has_many_bags = len(parts) > 1 and sum(len(part.held_out.bags) for part in parts if part.held_out) > MANY_BAGS
         given["epochs"] = EPOCHS_OF_MANY_BAGS if has_many_bags else EPOCHS
-    if estimator.patience == AUTO:
+    if is_auto(estimator.patience):
         given["patience"] = PATIENCE if chooses_epoch else None
     return TrainingSettings(seed=estimator.seed_, **given)
 

@@ -7,6 +7,7 @@ from typing import Any, TypeGuard
 import numpy as np
 import numpy.typing as npt
 
+from bagwise.arguments import describe_value
 from bagwise.bags import Bags, align_features
 from bagwise.errors import InputError
 
@@ -17,6 +18,18 @@ PARTIAL_FIT = (
     "To resume a network, pass fit(..., checkpoint=FILE); to start from the weights of another, pass its parts, e.g. "
     "BagClassifier(encoder=model.model_.encoder)"
 )
+
+
+def check_validation_bags(validation: Any) -> tuple[Any, Any]:
+    """Check that the argument ``validation`` of ``fit`` is a pair of bags and labels, and return it."""
+    if isinstance(validation, tuple | list) and len(validation) == 2:
+        bags, labels = validation
+        return bags, labels
+    what = describe_value(validation) if isinstance(validation, int | float | str) else type(validation).__name__
+    raise InputError(
+        f"the argument validation of fit is {what}; it must be (bags, labels), e.g. validation=(other, other.labels); "
+        "a share or a number of folds is a parameter: BagClassifier(validation=0.2)"
+    )
 
 
 def as_bags(X: BagsLike) -> Bags:

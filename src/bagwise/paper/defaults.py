@@ -40,7 +40,7 @@ def make_default_settings(repeats: int, quick: bool) -> list[Setting]:
 
     Both divide the bags into the same folds. The old default is the preset "paper" with 100 epochs: one network of all
     training bags, without clipping and calibration. The quick version has one draw of the bags, two folds, and networks
-    of three epochs.
+    of three epochs, except in "auto".
     """
     epochs: Parameters = {"epochs": 3} if quick else {}
     old = {NETWORK: {**get_preset("paper"), "epochs": 100, **epochs}}

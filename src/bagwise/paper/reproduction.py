@@ -99,7 +99,7 @@ def choose_settings(experiment: str, repeats: int, quick: bool, only: Sequence[s
     all_settings = choose_by_name(experiment, RECIPES, "experiment").settings(repeats, quick)
     by_name: dict[str, list[Setting]] = {}  # by the name of the setting, or of its data set
     for setting in all_settings:
-        for name in {setting.name, *(plan.data for plan in setting.plans)}:
+        for name in dict.fromkeys((setting.name, *(plan.data for plan in setting.plans))):
             by_name.setdefault(name, []).append(setting)
     known_methods = list(dict.fromkeys(method for setting in all_settings for method in setting.methods))
     named = {setting.name: setting for name in only for setting in by_name.get(name, [])}

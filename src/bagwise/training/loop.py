@@ -226,7 +226,7 @@ class Trainer:
     def _describe_divergence(self, subject: str, also_check: str) -> str:
         position = f"epoch {self.state.epoch + 1}, batch {self.state.batch + 1}"
         return (
-            f"{subject} not finite in {position}; check{also_check} the scale of the features (scaling='standard'), "
+            f"{subject} not finite in {position}; check{also_check} the scale of the features (scaling='clipped'), "
             f"or lower learning_rate (now {self.settings.learning_rate:g}){self._describe_checkpoint()}"
         )
 

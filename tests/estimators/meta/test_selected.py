@@ -27,8 +27,12 @@ def test_make_inner_folds_keeps_groups_together():
         assert not set(groups[training]) & set(groups[held_out])
 
 
-def test_make_inner_folds_makes_fewer_folds_for_a_rare_class_or_few_groups():
-    assert len(make_inner_folds(np.array([0] * 10 + [1, 1]), None, 5, seed=1)) == 2
+def test_make_inner_folds_makes_fewer_folds_for_few_bags_or_groups_but_not_for_a_rare_class():
+    rare = np.array([0] * 10 + [1, 1])
+    folds = make_inner_folds(rare, None, 5, seed=1)
+    assert len(folds) == 5
+    assert all(rare[training].any() for training, _ in folds)
+    assert len(make_inner_folds(np.array([0, 0, 0, 1, 1]), None, 5, seed=1)) == 3
     assert len(make_inner_folds(TARGETS, np.arange(20) // 7, 5, seed=1)) == 3
 
 
@@ -42,8 +46,8 @@ def test_make_inner_folds_omits_folds_that_lack_a_class():
 @pytest.mark.parametrize(
     ("targets", "groups", "folds", "message"),
     [
-        ([0, 0, 1], None, 2, "a class has only one training bag, so no bags can be held out"),
-        ([0, 0, 1, 1], [5, 5, 5, 5], 2, "all training bags belong to one group, so no bags can be held out"),
+        ([0, 0, 1], None, 2, "a class has only one training bag, so none can be held out"),
+        ([0, 0, 1, 1], [5, 5, 5, 5], 2, "all training bags belong to one group, so none can be held out"),
         ([0, 0, 1, 1], [5, 5, 6, 6], 2, "in every fold, the training bags lack a class"),
         ([0, 0, 1, 1], None, 1, "folds is 1; it must be a whole number of at least 2"),
     ],

@@ -123,7 +123,10 @@ def build_screened_methods(screen: Any) -> dict[str, BagEstimator]:
             f"screen is {describe_value(screen)}; it must be a list of names of methods, e.g. "
             "['extra trees', 'mi-Graph'] (on the command line: --screen extra-trees,mi-Graph)"
         )
-    names = [resolve_name(name, SINGLE_METHODS) for name in screen]
+    try:
+        names = [resolve_name(name, SINGLE_METHODS) for name in screen]
+    except InputError as error:
+        raise InputError(f"screen (--screen): {error}; combinations of methods cannot be screened") from None
     if repeated := [name for position, name in enumerate(names) if name in names[:position]]:
         raise InputError(f"screen has {repeated[0]} more than once; remove the repetition")
     return {name: SINGLE_METHODS[name].build() for name in names}
