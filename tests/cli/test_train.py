@@ -1,9 +1,12 @@
 import json
+import os
 import re
 import shlex
+import signal
 
 import pytest
 
+from bagwise.estimators.classical.pooled import PooledClassifier
 from bagwise.io.manifest import hash_file
 from command_line import QUICK, bagwise, bagwise_process, run_rejected
 
@@ -173,3 +176,16 @@ def test_train_warns_once_of_a_feature_that_determines_the_label(tmp_path):
     (tmp_path / "table.csv").write_text("\n".join(["bag,label,mass,outcome", *rows]))
     result = bagwise_process("train", "table.csv", "run", "--epochs", "1", cwd=tmp_path)
     assert result.stderr.count("feature 'outcome' of the training bags determines the label") == 1
+
+
+def test_train_without_checkpoint_says_on_ctrl_c_that_it_starts_again(tmp_path, monkeypatch):
+    def interrupt(*_):
+        os.kill(os.getpid(), signal.SIGINT)
+
+    words = ("train", "needles", "run", "--method", "extra-trees", "--data-option", "n_bags=30")
+    with monkeypatch.context() as patch:
+        patch.setattr(PooledClassifier, "fit", interrupt)
+        result = bagwise(*words, cwd=tmp_path)
+    assert result.returncode == 130
+    assert "This method has no checkpoint. Start it again with:\n  bagwise train needles run --resume" in result.stderr
+    assert bagwise("train", "needles", "run", "--resume", cwd=tmp_path).returncode == 0
