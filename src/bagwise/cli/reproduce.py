@@ -49,7 +49,7 @@ def reproduce(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Run an experiment and compare with the results of the paper.
+    """Run an experiment of the paper, or the one on the defaults, and compare.
 
     Run the same command again to resume.
     """

@@ -64,14 +64,14 @@ def train(
         str | None,
         typer.Option(
             help="Methods that --method auto tries, separated by commas, e.g. extra-trees,mi-Graph. "
-            "[default: a list of different kinds]"
+            "[default: seven methods of different kinds]"
         ),
     ] = None,
     budget: Annotated[
         str | None,
         typer.Option(
-            help="Duration such as 90s, 10m or 2h: --method auto leaves out the slowest methods until the others are "
-            "expected to fit. [default: none]"
+            help="Duration such as 90s, 10m or 2h, or a number of seconds: --method auto leaves out the slowest "
+            "methods until the rest are expected to finish in this time. [default: none]"
         ),
     ] = None,
     no_baselines: Annotated[
@@ -83,7 +83,7 @@ def train(
     preset: Annotated[
         str | None,
         typer.Option(
-            help="Named set of parameters: paper (one network of all training bags, 100 epochs, no calibration) or "
+            help="Named set of parameters: paper (one network trained on all bags, 100 epochs, no calibration) or "
             "bagwise (the same with augmentation and averaged network weights). Other flags take precedence. "
             "[default: none]"
         ),
