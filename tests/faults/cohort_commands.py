@@ -64,7 +64,19 @@ def explain(data, out):
 
 def compare(data, out):
     methods = ("--methods", "gated attention,extra trees", "--hold-out", "0.2")
-    run_command("compare", data, *methods, *ONE_EPOCH, "--validation", "none", "--out", out / "comparison", "--quiet")
+    run_command(
+        "compare",
+        data,
+        *methods,
+        *ONE_EPOCH,
+        "--validation",
+        "none",
+        "--most-instances",
+        "50",
+        "--out",
+        out / "comparison",
+        "--quiet",
+    )
 
 
 def copy_all(data, out):

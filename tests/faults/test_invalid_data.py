@@ -146,7 +146,8 @@ def test_values_that_are_not_finite_are_rejected_with_their_location(tmp_path, v
 
 
 def test_fit_and_predict_proba_reject_an_empty_bag_by_its_number():
-    model, bags = BagClassifier(epochs=1, engine="torch"), [np.ones((2, 3)), np.ones((0, 3)), np.ones((1, 3))]
+    model = BagClassifier(epochs=1, engine="torch", validation=None)
+    bags = [np.ones((2, 3)), np.ones((0, 3)), np.ones((1, 3))]
     with pytest.raises(InputError, match="bag 1 has no instances"):
         model.fit(bags, [0, 1, 1])
     model.fit(bags[::2], [0, 1])

@@ -59,7 +59,7 @@ def run(tmp_path_factory):
         pixels = generator.integers(0, 256, (SIDE, SIDE, 3), dtype=np.uint8)
         Image.fromarray(pixels).save(folder / label / f"{label}-{number}.png")
     data = {"data": str(folder), "options": {"size": TILE_SIZE}, "test": 0.5, "split_seed": 1}
-    parameters = {"epochs": 1, "engine": "torch", "random_state": 0}
+    parameters = {"epochs": 1, "engine": "torch", "validation": None, "random_state": 0}
     return execute_run(tmp_path_factory.mktemp("run") / "run", {"data": data, "parameters": parameters})
 
 
