@@ -36,8 +36,14 @@ def make_plan(estimator, bags=NEEDLES, given=None):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"patience": 3, "validation": None}, "patience needs one set of validation bags; set validation to a share"),
-        ({"patience": 3, "validation": 5}, "patience needs one set of validation bags; set validation to a share"),
+        (
+            {"patience": 3, "validation": None},
+            "patience needs one set of validation bags, not folds",
+        ),
+        (
+            {"patience": 3, "validation": 5},
+            "patience needs one set of validation bags, not folds",
+        ),
         ({"averaging": 0.5, "validation": 0.2}, "averaging and validation cannot be combined.*set averaging=0"),
         ({"averaging": 0.5, "patience": 3}, "averaging and patience cannot be combined.*set averaging=0"),
         ({"calibration": True, "validation": None}, "the calibration is learned from held-out bags; set validation"),

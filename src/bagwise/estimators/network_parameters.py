@@ -53,14 +53,14 @@ def check_validation_parameter(validation: Any) -> None:
         ) from None
 
 
-def check_held_out_uses(estimator: Any, validation: float | int | None, has_validation_bags: bool) -> None:
+def check_uses_of_held_out_bags(estimator: Any, validation: float | int | None, has_validation_bags: bool) -> None:
     """Reject parameters that need held-out bags if there are none, or that contradict the way they are used."""
     has_share = has_validation_bags or isinstance(validation, float)
     if estimator.averaging and has_patience(estimator):
         raise InputError(
             f"averaging and patience cannot be combined (averaging is {estimator.averaging:g}): patience needs the "
-            "best epoch, and averaging the last ones; set averaging=0 or patience='auto' (on the command line, "
-            "leave out --patience, or add --averaging 0, which also changes the preset bagwise)"
+            "best epoch, averaging the last ones; set averaging=0 or patience='auto' (on the command line: "
+            "--averaging 0 or --patience auto)"
         )
     if estimator.averaging and has_share:
         raise InputError(
@@ -70,8 +70,8 @@ def check_held_out_uses(estimator: Any, validation: float | int | None, has_vali
         )
     if has_patience(estimator) and not has_share:
         raise InputError(
-            "patience needs one set of validation bags; set validation to a share, e.g. validation=0.2 (on the command "
-            "line: --validation 0.2)"
+            "patience needs one set of validation bags, not folds; set validation to a share, e.g. validation=0.2 "
+            "(on the command line: --validation 0.2)"
         )
     uses = list_uses_of_held_out_bags(estimator)
     if uses and validation is None and not has_validation_bags:

@@ -19,7 +19,7 @@ from bagwise.errors import InputError
 from bagwise.estimators.base import ClassWeight
 from bagwise.estimators.calibration import CalibrationWarning
 from bagwise.estimators.network_parameters import (
-    check_held_out_uses,
+    check_uses_of_held_out_bags,
     has_patience,
     is_auto,
     list_uses_of_held_out_bags,
@@ -151,7 +151,7 @@ def plan_training(estimator: Any, known: LabelledBags, given: LabelledBags | Non
     """
     target, seed = estimator.target_, estimator.seed_
     validation = resolve_validation(estimator, known, target) if given is None else None
-    check_held_out_uses(estimator, validation, given is not None)
+    check_uses_of_held_out_bags(estimator, validation, given is not None)
     splits: list[tuple[LabelledBags, LabelledBags | None]] = [(known, given)]
     if given is None:
         try:

@@ -124,24 +124,16 @@ class Poolings(Pooling):
         self.members = nn.ModuleList(members)
 
     def forward(self, values: Rows, offsets: Offsets) -> Pooled:
-        return pool_blocks(self.members, values, offsets)
+        pooled = [pooling(block, offsets) for pooling, block in self._match(values)]
+        return Pooled(*(torch.cat(columns, dim=1) for columns in zip(*pooled, strict=True)))
+
+    def _match(self, columns: Tensor) -> Iterator[tuple[Any, Tensor]]:
+        """Yield each pooling with its block of columns."""
+        return zip(self.members, split_blocks(columns, len(self.members)), strict=True)
 
 
-class AdditivePoolings(AdditivePooling):
-    """Additive poolings of the members: their terms and totals stand side by side, so a bag can be read in pieces.
-
-    Parameters
-    ----------
-    members : iterable of AdditivePooling
-        The poolings.
-    """
-
-    def __init__(self, members: Iterable[Pooling]) -> None:
-        super().__init__()
-        self.members = nn.ModuleList(members)
-
-    def forward(self, values: Rows, offsets: Offsets) -> Pooled:
-        return pool_blocks(self.members, values, offsets)
+class AdditivePoolings(Poolings, AdditivePooling):
+    """Additive poolings of the members: their terms and totals stand side by side, so a bag can be read in pieces."""
 
     def terms(self, values: Rows) -> Terms:
         terms = [pooling.terms(block) for pooling, block in self._match(values)]
@@ -164,10 +156,6 @@ class AdditivePoolings(AdditivePooling):
     @property
     def _first(self) -> AdditivePooling:
         return cast(AdditivePooling, self.members[0])
-
-    def _match(self, columns: Tensor) -> Iterator[tuple[Any, Tensor]]:
-        """Yield each pooling with its block of columns."""
-        return zip(self.members, split_blocks(columns, len(self.members)), strict=True)
 
     def _match_totals(self, totals: Totals) -> Iterator[tuple[Any, Totals]]:
         """Yield each pooling with its part of the totals; all of them share the counts."""
@@ -203,11 +191,3 @@ def split_blocks(columns: Tensor, n_blocks: int) -> tuple[Tensor, ...]:
     [[[1, 2]], [[3, 4]]]
     """
     return columns.tensor_split(n_blocks, dim=-1)
-
-
-def pool_blocks(poolings: Iterable[nn.Module], values: Rows, offsets: Offsets) -> Pooled:
-    """Pool each block of columns by its own pooling; pooled values and weights stand side by side."""
-    members = list(poolings)
-    blocks = split_blocks(values, len(members))
-    pooled = [pooling(block, offsets) for pooling, block in zip(members, blocks, strict=True)]
-    return Pooled(*(torch.cat(columns, dim=1) for columns in zip(*pooled, strict=True)))
